@@ -40,6 +40,12 @@ class TrainConfig(Settings):
     patience: int = setting(
         0, low=0, high=100_000, help="Stop after so many validations without improvement; 0 = never."
     )
+    lookahead: str = setting(
+        "optimizer",
+        choices=("optimizer", "sgd"),
+        help="The lookahead's step: the optimiser's own, or a plain gradient step.",
+    )
+    threads: int = setting(1, low=1, high=256, help="CPU threads; the same count gives the same numbers.")
     device: str = setting("auto", choices=("auto", "cpu", "cuda"), help="Where to train.")
 
     def __post_init__(self) -> None:
@@ -58,8 +64,8 @@ class TrainConfig(Settings):
 
     @property
     def hash(self) -> str:
-        """Twelve hex digits that name the config without its seed and device."""
-        values = replace(self, seed=0, device="auto").to_json()
+        """Twelve hex digits that name the config without its seed, device and threads."""
+        values = replace(self, seed=0, device="auto", threads=1).to_json()
         return hashlib.sha256(dumps(values).encode()).hexdigest()[:12]
 
 

@@ -93,23 +93,7 @@ class GramWeighting(Entry):
     settings: type[Settings] = NoSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRule(Entry):
-    """A training method that takes its own optimiser steps: several a batch, or one group at a time.
-
-    Attributes:
-        step: `(access, state, rng, settings) -> (passes, state)`; takes its steps through
-            `access.take_step`, and answers how many forward-backward passes it spent.
-        settings: the method's settings class.
-        records: names of the signals that it writes through `access.record`.
-    """
-
-    step: "Callable[[UpdateAccess, Any, np.random.Generator, Any], tuple[int, Any]]"
-    settings: type[Settings] = NoSettings
-    records: tuple[str, ...] = ()
-
-
-Method: TypeAlias = LossWeighting | GramWeighting | StepRule
+Method: TypeAlias = LossWeighting | GramWeighting
 
 
 class ProbeAccess(Protocol):
@@ -140,26 +124,6 @@ class ProbeAccess(Protocol):
 
     def proximal_losses(self, split: Split = "train") -> FloatArray:
         """(N, N) [source, affected] losses after source's own optimiser step: shared part and its head."""
-
-
-class UpdateAccess(Protocol):
-    """What a step rule may do in one step."""
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Task names, the order of every axis."""
-
-    def losses(self) -> FloatArray:
-        """(N,) losses on the current batch at the current parameters, from a forward pass."""
-
-    def take_step(self, weights: FloatArray) -> FloatArray:
-        """Optimiser step on sum_i weights_i * loss_i; returns the (N,) losses before it.
-
-        Parameters that the weighted loss does not reach are left alone by the optimiser.
-        """
-
-    def record(self, name: str, values: FloatArray) -> None:
-        """Append a quantity to the run at this step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

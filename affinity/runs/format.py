@@ -5,8 +5,9 @@
 - `run.json`: a `RunInfo`; strict JSON, replaced atomically.
 - `<signal>.arrows`: one Arrow IPC stream a recorded quantity, appended batch by batch. Columns: `step`
   (int64), `split` (string), `values` (fixed-size list of float64, the axes flattened row-major, NaN =
-  missing). Schema metadata: `name`, `axes` and `shape` (JSON lists), `unit`, `sense`, `title`. A resumed run goes on in
-  `<signal>.2.arrows` and so on: nothing is ever truncated, and where steps overlap the later write wins.
+  missing). Schema metadata: `name`, `axes` and `shape` (JSON lists), `unit`, `sense`, `title`. A resumed run
+  goes on in `<signal>.2.arrows` and so on: nothing is ever truncated, and where steps overlap the later write
+  wins.
 - `status.json`: a `Status`; replaced atomically.
 - `trainings.jsonl`: only in reruns; one strict JSON object a finished training.
 - `stop`: an empty file that asks the worker to stop.
