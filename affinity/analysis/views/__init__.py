@@ -1,0 +1,46 @@
+"""View objects: what the services answer and what figures, pages and exports show."""
+
+from affinity.analysis.views.affinity import (
+    AffinityView,
+    Overview,
+    PairCurve,
+    PairRow,
+    RankAgreement,
+    RankAgreementRow,
+    SignalChoice,
+    Verdict,
+)
+from affinity.analysis.views.compare import (
+    ArmCost,
+    CompareView,
+    DeltaM,
+    RunsComparison,
+    SettingDifference,
+    TaskGain,
+)
+from affinity.analysis.views.conflicts import ConflictsView, HurtTask, LayerConflict, PairConflict
+from affinity.analysis.views.groups import BudgetPoint, GroupsView, PredictedGain
+
+__all__ = [
+    "AffinityView",
+    "ArmCost",
+    "BudgetPoint",
+    "CompareView",
+    "ConflictsView",
+    "DeltaM",
+    "GroupsView",
+    "HurtTask",
+    "LayerConflict",
+    "Overview",
+    "PairConflict",
+    "PairCurve",
+    "PairRow",
+    "PredictedGain",
+    "RankAgreement",
+    "RankAgreementRow",
+    "RunsComparison",
+    "SettingDifference",
+    "SignalChoice",
+    "TaskGain",
+    "Verdict",
+]
