@@ -58,7 +58,8 @@ def _correlations(changes: FloatArray) -> FloatArray:
 
 def _products(left: FloatArray, right: FloatArray) -> FloatArray:
     """(W, N, N) sums over the rows of each window."""
-    return np.matmul(left.transpose(0, 2, 1), right)
+    products: FloatArray = np.matmul(left.transpose(0, 2, 1), right)
+    return products
 
 
 MEASURE = Measure(

@@ -10,7 +10,7 @@ from affinity.measures._relative import NEAR_ZERO_IN_WORDS, relative_drop
 
 
 def compute(recorded: Mapping[str, FloatArray]) -> FloatArray:
-    """B[i, j] = 1 - L_j(S', H'_j) / L_j(S, H_j) after task i's own step; H'_j differs from H_j only for j = i.
+    """B[i, j] = 1 - L_j(S', H'_j) / L_j(S, H_j) after task i's own step; H'_j is not H_j only for j = i.
 
     The values are what the method feeds to its average for groups of one task: a task's effect on itself
     is left out where it is negative, every other value enters as it is.
