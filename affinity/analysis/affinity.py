@@ -17,7 +17,7 @@ from affinity.analysis.series import nearest_step, recorded_steps, values_at
 from affinity.analysis.signals import find_choice, signal_choices
 from affinity.analysis.uncertainty import METHOD, METHOD_SEEDS, Estimate, mean_over_seeds
 from affinity.analysis.views import AffinityView, PairRow, SignalChoice, Verdict
-from affinity.core.errors import AffinityError
+from affinity.core.errors import AffinityError, NotEnoughData
 from affinity.core.types import AffinityMatrix, AnyArray, FloatArray, read_only
 from affinity.runs.reader import Run
 
@@ -107,8 +107,11 @@ def matrix_at(run: Run, signal: str, step: int, *, split: str = "train") -> Affi
         NotEnoughData: no step was recorded.
     """
     choice = find_choice(run, signal)
-    nearest = nearest_step(run, signal, step, split=split)
-    values = values_at(run, signal, nearest, split=split)
+    try:
+        nearest, values = step, values_at(run, signal, step, split=split)
+    except NotEnoughData:
+        nearest = nearest_step(run, signal, step, split=split)
+        values = values_at(run, signal, nearest, split=split)
     return AffinityMatrix(
         tasks=run.tasks,
         values=values,

@@ -8,6 +8,7 @@ from affinity.analysis.collected import Collected
 from affinity.analysis.uncertainty import Estimate
 from affinity.analysis.views import PairRow, SignalChoice
 from affinity.analysis.wording import interval, listing, number, percent, plural
+from affinity.measures import MEASURES
 from affinity.runs.reader import Run
 
 # With fewer pairs than this, chance findings are not worth a sentence.
@@ -47,6 +48,7 @@ def pair_caveats(
     flattering = split == "validation" and "held-out" in choice.caveat
     said = [] if flattering else list(filled(choice.caveat))
     said += _exclusions(collected, runs[0].tasks)
+    said += _gaps(collected, choice)
     if np.isnan(found.error).all():
         said.append("Too few steps for an interval: record more of them to know how sure the signs are.")
     else:
@@ -73,12 +75,17 @@ def _exclusions(collected: Sequence[Collected], tasks: Sequence[str]) -> list[st
     if worst:
         reason = "the loss was not positive or below a millionth of its largest value"
         said.append(f"Left out of {plural(recorded, 'step')} because {reason}: {listing(worst)}.")
-    empty = sum(one.empty for one in collected)
-    if empty:
-        said.append(
-            f"{plural(empty, 'step')} of {recorded:,} ({percent(empty / recorded)}) hold no value at all."
-        )
     return said
+
+
+def _gaps(collected: Sequence[Collected], choice: SignalChoice) -> list[str]:
+    """A sentence about steps that hold nothing, and why."""
+    empty, recorded = (sum(getattr(one, name) for one in collected) for name in ("empty", "recorded"))
+    if not empty:
+        return []
+    reason = MEASURES[choice.key].undefined_when if choice.key in MEASURES else "nothing was logged there"
+    gap = f"{plural(empty, 'step')} of {recorded:,} ({percent(empty / recorded)}) hold no value"
+    return [f"{gap}. A value is missing when {reason}."]
 
 
 def filled(text: str) -> tuple[str, ...]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from affinity.analysis.signals import find_choice, recorded_name
+from affinity.analysis.views import SignalChoice
 from affinity.core.entry import Measure
 from affinity.core.errors import NotEnoughData, NotRecorded
 from affinity.core.types import AnyArray, FloatArray, IntArray, Signal, read_only
@@ -53,13 +55,7 @@ def parts(
     Raises:
         NotRecorded: the run cannot show this signal on this part of the data.
     """
-    choice = find_choice(run, signal)
-    if split not in choice.splits:
-        raise NotRecorded(
-            f"'{choice.title}' was not recorded on {split} data.",
-            f"run {run.id}",
-            f"It exists for: {', '.join(choice.splits)}. Train with held-out probes to record both.",
-        )
+    choice = _checked(run, signal, split)
     if choice.recorded:
         yield from _recorded_parts(run, recorded_name(signal), split, (first, last))
     else:
@@ -67,17 +63,18 @@ def parts(
 
 
 def recorded_steps(run: Run, signal: str, *, split: str = "train") -> tuple[int, ...]:
-    """The steps at which the run can show this affinity, in order.
+    """The steps at which every quantity that this affinity needs was recorded, in order.
 
     Raises:
         NotRecorded: the run cannot show this signal on this part of the data.
     """
-    return tuple(
-        int(step)
-        for part in parts(run, signal, split=split)
-        for step, values in zip(part.steps, part.values, strict=True)
-        if np.isfinite(values).any()
-    )
+    choice = _checked(run, signal, split)
+    needs = (recorded_name(signal),) if choice.recorded else MEASURES[signal].needs
+    steps = []
+    for low, high in _spans(run, split, (None, None)):
+        found = [_read(run, name, split, (low, high)).steps for name in needs]
+        steps += [int(step) for step in reduce(np.intersect1d, found)]
+    return tuple(steps[WINDOW::WINDOW] if _looks_back(signal) else steps)
 
 
 def nearest_step(run: Run, signal: str, step: int, *, split: str = "train") -> int:
@@ -88,9 +85,7 @@ def nearest_step(run: Run, signal: str, step: int, *, split: str = "train") -> i
     """
     steps = recorded_steps(run, signal, split=split)
     if not steps:
-        raise NotEnoughData(
-            "no step was recorded yet.", f"run {run.id}", "Wait for the training's first steps."
-        )
+        raise NotEnoughData("no step was recorded yet.", f"run {run.id}", "Wait for the first recorded step.")
     return min(steps, key=lambda known: (abs(known - step), known))
 
 
@@ -98,13 +93,14 @@ def values_at(run: Run, signal: str, step: int, *, split: str = "train") -> Floa
     """(N, N) the affinities at one recorded step.
 
     Raises:
+        NotRecorded: the run cannot show this signal on this part of the data.
         NotEnoughData: the step was not recorded.
     """
     # A measure of loss changes needs the steps before it as well.
     first = None if _looks_back(signal) else step
     for part in parts(run, signal, split=split, first=first, last=step):
         found = np.flatnonzero(part.steps == step)
-        if len(found) and np.isfinite(part.values[found[-1]]).any():
+        if len(found) and (not _looks_back(signal) or np.isfinite(part.values[found[-1]]).any()):
             return read_only(part.values[found[-1]])
     raise NotEnoughData(f"step {step} was not recorded.", f"run {run.id}")
 
@@ -112,6 +108,17 @@ def values_at(run: Run, signal: str, step: int, *, split: str = "train") -> Floa
 def _read(run: Run, name: str, split: str, span: Span) -> Signal:
     held = split if run.signals[name].axes else "train"
     return run.signal(name, split=held, first=span[0], last=span[1])
+
+
+def _checked(run: Run, signal: str, split: str) -> SignalChoice:
+    choice = find_choice(run, signal)
+    if split not in choice.splits:
+        raise NotRecorded(
+            f"'{choice.title}' was not recorded on {split} data.",
+            f"run {run.id}",
+            f"It exists for: {', '.join(choice.splits)}. Train with held-out probes to record both.",
+        )
+    return choice
 
 
 def _recorded_parts(run: Run, name: str, split: str, span: Span) -> Iterator[Part]:

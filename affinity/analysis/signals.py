@@ -35,9 +35,11 @@ def find_choice(run: Run, signal: str) -> SignalChoice:
         NotRecorded: the run cannot show it; the message says what would have to be recorded.
         SettingsError: no measure and no recorded matrix has this name.
     """
-    for choice in signal_choices(run):
-        if choice.key == signal:
-            return choice
+    choice = _measure_choice(run, MEASURES[signal]) if signal in MEASURES else None
+    if choice is None and recorded_name(signal) in recorded_matrices(run):
+        choice = _recorded_choice(run, recorded_name(signal))
+    if choice is not None and choice.splits:
+        return choice
     measure = MEASURES.find(signal)
     absent = [name for name in measure.needs if not usable(run, name)]
     reason = f"needs {' and '.join(absent)}, which this run did not record" if absent else "has no values yet"
