@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from affinity.analysis.signals import find_choice, recorded_name
+from affinity.analysis.signals import PAIR_AXES, find_choice, recorded_name
 from affinity.analysis.views import SignalChoice
 from affinity.core.entry import Measure
 from affinity.core.errors import NotEnoughData, NotRecorded
@@ -70,10 +70,12 @@ def recorded_steps(run: Run, signal: str, *, split: str = "train") -> tuple[int,
     """
     choice = _checked(run, signal, split)
     needs = (recorded_name(signal),) if choice.recorded else MEASURES[signal].needs
-    steps = []
-    for low, high in _spans(run, split, (None, None)):
-        found = [_read(run, name, split, (low, high)).steps for name in needs]
-        steps += [int(step) for step in reduce(np.intersect1d, found)]
+    light = [name for name in needs if len(run.signals[name].axes) < len(PAIR_AXES)]
+    common = [read(run, name, split, (None, None)).steps for name in light]
+    for name in set(needs) - set(light):
+        found = [read(run, name, split, span).steps for span in spans(run, split, (None, None))]
+        common.append(np.concatenate(found))
+    steps = [int(step) for step in reduce(np.intersect1d, common)]
     return tuple(steps[WINDOW::WINDOW] if _looks_back(signal) else steps)
 
 
@@ -105,7 +107,8 @@ def values_at(run: Run, signal: str, step: int, *, split: str = "train") -> Floa
     raise NotEnoughData(f"step {step} was not recorded.", f"run {run.id}")
 
 
-def _read(run: Run, name: str, split: str, span: Span) -> Signal:
+def read(run: Run, name: str, split: str, span: Span) -> Signal:
+    """A recorded quantity over a range of steps; one of the step itself is the same on every split."""
     held = split if run.signals[name].axes else "train"
     return run.signal(name, split=held, first=span[0], last=span[1])
 
@@ -122,8 +125,8 @@ def _checked(run: Run, signal: str, split: str) -> SignalChoice:
 
 
 def _recorded_parts(run: Run, name: str, split: str, span: Span) -> Iterator[Part]:
-    for low, high in _spans(run, split, span):
-        found = _read(run, name, split, (low, high))
+    for low, high in spans(run, split, span):
+        found = read(run, name, split, (low, high))
         if len(found.steps):
             values = np.where(np.isfinite(found.values), found.values, np.nan)
             excluded = np.zeros(values.shape[:2], dtype=bool)
@@ -132,8 +135,8 @@ def _recorded_parts(run: Run, name: str, split: str, span: Span) -> Iterator[Par
 
 def _measured_parts(run: Run, measure: Measure, split: str, span: Span) -> Iterator[Part]:
     small = _small_losses(run, measure, split)
-    for low, high in _spans(run, split, span, whole_windows=_looks_back(measure.key)):
-        found = {name: _read(run, name, split, (low, high)) for name in measure.needs}
+    for low, high in spans(run, split, span, whole_windows=_looks_back(measure.key)):
+        found = {name: read(run, name, split, (low, high)) for name in measure.needs}
         steps, given = _joined(found)
         if not len(steps):
             continue
@@ -178,15 +181,20 @@ def _joined(found: dict[str, Signal]) -> tuple[IntArray, dict[str, FloatArray]]:
     return steps, given
 
 
-def _spans(run: Run, split: str, span: Span, *, whole_windows: bool = False) -> list[Span]:
+def spans(run: Run, split: str, span: Span, *, whole_windows: bool = False, matrices: int = 1) -> list[Span]:
     """Ranges of steps that together make `span` and each fit into a part.
 
-    Ranges of whole windows overlap by the step that ends one window and starts the next.
+    Args:
+        run: the run; the steps of its losses say how long it is.
+        split: part of the data.
+        span: first and last step wanted; None = open.
+        whole_windows: ranges hold whole windows of loss changes and overlap by the step between two windows.
+        matrices: how many (N, N) matrices a step holds.
     """
     if "losses" not in run.signals:
         return [span]
-    steps = _read(run, "losses", split, span).steps
-    rows = max(1, PART_BYTES // (8 * len(run.tasks) ** 2))
+    steps = read(run, "losses", split, span).steps
+    rows = max(1, PART_BYTES // (8 * matrices * len(run.tasks) ** 2))
     if whole_windows:
         rows = max(1, rows // WINDOW) * WINDOW
     if len(steps) <= rows:

@@ -76,9 +76,9 @@ class ConflictsView:
         min_cosine, mean_cosine: (T,) over the defined pairs.
         magnitude_similarity: (T,) mean over the defined pairs, 0 to 1.
         dominance: (T,) largest over smallest nonzero gradient norm, at least 1.
-        condition_number: (T,) of the gradient matrix; infinite where it lacks full rank.
-        condition_number_nonzero: (T,) over the nonzero singular values only.
-        rank: (T,) numerical rank of the gradient matrix.
+        condition_number: (T,) of the gradient matrix; infinite below full rank, NaN where not computed.
+        condition_number_nonzero: (T,) over the nonzero singular values only; NaN where not computed.
+        rank: (T,) numerical rank of the gradient matrix; NaN where not computed.
         pareto_gap: (T,) smallest norm of a convex combination of the gradients; NaN where not computed.
         relative_gap: (T,) the same over the mean gradient norm.
         coherence: (T,) norm of the sum over the sum of norms, 0 to 1.
@@ -104,7 +104,7 @@ class ConflictsView:
     dominance: FloatArray
     condition_number: FloatArray
     condition_number_nonzero: FloatArray
-    rank: IntArray
+    rank: FloatArray
     pareto_gap: FloatArray
     relative_gap: FloatArray
     coherence: FloatArray
