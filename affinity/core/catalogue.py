@@ -17,13 +17,13 @@ class Catalogue(Mapping[str, E], Generic[E]):
 
     Args:
         shelf: the package to scan; modules whose name starts with an underscore are skipped.
-        kind: the entry class every module must hold exactly one instance of.
+        kind: the entry class, or classes, every module must hold exactly one instance of.
 
     Raises:
         ImportError: a module holds no entry, several entries, or one whose key is not its file name.
     """
 
-    def __init__(self, shelf: ModuleType, kind: type[E]) -> None:
+    def __init__(self, shelf: ModuleType, kind: type[E] | tuple[type[E], ...]) -> None:
         self._entries: dict[str, E] = {}
         self._name = shelf.__name__.rpartition(".")[2]
         for found in pkgutil.iter_modules(shelf.__path__):
@@ -51,13 +51,14 @@ class Catalogue(Mapping[str, E], Generic[E]):
         return self._entries[key]
 
 
-def _only_entry(module_name: str, kind: type[E]) -> E:
+def _only_entry(module_name: str, kind: type[E] | tuple[type[E], ...]) -> E:
     module = importlib.import_module(module_name)
     entries = [value for value in vars(module).values() if isinstance(value, kind)]
     expected = module_name.rpartition(".")[2]
+    wanted = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
     if len(entries) != 1 or entries[0].key != expected:
         raise ImportError(
-            f"{module_name} must hold exactly one {kind.__name__} whose key is '{expected}'; "
+            f"{module_name} must hold exactly one {wanted} whose key is '{expected}'; "
             f"found {[entry.key for entry in entries] or 'none'}"
         )
     return entries[0]

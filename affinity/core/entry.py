@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Split: TypeAlias = Literal["train", "validation"]
 
+MethodState: TypeAlias = Any
+"""What a method remembers between steps: None at first, JSON-able, passed in and out."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -73,7 +76,7 @@ class LossWeighting(Entry):
         settings: the method's settings class.
     """
 
-    weigh: Callable[[FloatArray, Any, np.random.Generator, Any], tuple[FloatArray, Any]]
+    weigh: Callable[[FloatArray, MethodState, np.random.Generator, Any], tuple[FloatArray, MethodState]]
     settings: type[Settings] = NoSettings
 
 
@@ -89,7 +92,7 @@ class GramWeighting(Entry):
         settings: the method's settings class.
     """
 
-    weigh: Callable[[FloatArray, Any, np.random.Generator, Any], tuple[FloatArray, Any]]
+    weigh: Callable[[FloatArray, MethodState, np.random.Generator, Any], tuple[FloatArray, MethodState]]
     settings: type[Settings] = NoSettings
 
 

@@ -50,7 +50,8 @@ class RunInfo:
         id: the folder's name.
         label: the user's name for it.
         kind: `training` (our trainer), `rerun` (a grouping retrained), `recorded` (Recorder) or `imported`.
-        tasks: the tasks; the order of every axis.
+        tasks: the tasks; the order of every axis. Empty until the worker of a queued run loaded the data.
+        layers: names of the shared layers, the order of every layer axis.
         settings: everything that decided the run, as plain JSON.
         seed: the training's seed, or None.
         device: where it ran; empty until known.
@@ -73,6 +74,7 @@ class RunInfo:
     created: str = ""
     config_hash: str = ""
     planted: tuple[tuple[str, ...], ...] | None = None
+    layers: tuple[str, ...] = ()
 
     @property
     def task_names(self) -> tuple[str, ...]:
@@ -116,8 +118,6 @@ def _info(values: Mapping[str, Any], run_id: str) -> RunInfo:
         raise ValueError(f"unknown kind {values['kind']!r}")
     names = unique_names(task["name"] for task in values["tasks"])
     tasks = tuple(_task(task, name) for task, name in zip(values["tasks"], names, strict=True))
-    if not tasks:
-        raise ValueError("a run needs at least one task")
     planted = values.get("planted")
     return RunInfo(
         id=run_id,
@@ -132,6 +132,7 @@ def _info(values: Mapping[str, Any], run_id: str) -> RunInfo:
         created=str(values.get("created") or ""),
         config_hash=str(values.get("config_hash") or ""),
         planted=tuple(tuple(str(task) for task in group) for group in planted) if planted else None,
+        layers=tuple(clean_name(layer) for layer in values.get("layers") or ()),
     )
 
 

@@ -1,0 +1,147 @@
+"""Retrain a grouping beside its baselines: every network once a seed, shared where two arms need the same."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from affinity.core.config import TrainConfig
+from affinity.core.errors import Cancelled, SettingsError
+from affinity.core.strict_json import dumps
+from affinity.core.types import Grouping
+from affinity.grouping import read_grouping
+from affinity.runs.reader import Run
+from affinity.runs.status import stop_requested
+from affinity.runs.writer import RunWriter
+
+BACKENDS = ("local", "ray")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """One network to train: its tasks and the arms of the comparison it stands for.
+
+    Attributes:
+        tasks: what it trains, in the run's order.
+        seed: its seed.
+        roles: (arm, group number or None, tasks it serves); arms are `joint`, `single` and `group`.
+    """
+
+    tasks: tuple[str, ...]
+    seed: int
+    roles: tuple[tuple[str, int | None, tuple[str, ...]], ...]
+
+
+def plan(grouping: Grouping, tasks: tuple[str, ...], seeds: tuple[int, ...]) -> tuple[Network, ...]:
+    """The networks of a comparison.
+
+    A group that holds all tasks is the joint network and a group of one task a single-task network: it is
+    trained once and counts for both.
+
+    Args:
+        grouping: what is compared with the baselines.
+        tasks: all tasks, in the run's order.
+        seeds: every network is trained with each.
+    """
+    roles: dict[tuple[str, ...], list[tuple[str, int | None, tuple[str, ...]]]] = {}
+    roles.setdefault(tasks, []).append(("joint", None, tasks))
+    for task in tasks:
+        roles.setdefault((task,), []).append(("single", None, (task,)))
+    for number, group in enumerate(grouping.groups):
+        if group.serve:
+            members = tuple(task for task in tasks if task in group.train)
+            roles.setdefault(members, []).append(("group", number, group.serve))
+    return tuple(
+        Network(tasks=members, seed=seed, roles=tuple(parts))
+        for seed in seeds
+        for members, parts in roles.items()
+    )
+
+
+def run_rerun(
+    folder: Path,
+    writer: RunWriter,
+    *,
+    backend: str = "local",
+    on_training: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Train every network of a prepared rerun and append a line for each role it plays.
+
+    Args:
+        folder: the rerun's folder.
+        writer: its writer.
+        backend: `local` processes, or the `ray` cluster that this process reaches.
+        on_training: called with the networks done and planned.
+
+    Raises:
+        Cancelled: somebody asked to stop; finished trainings are kept.
+        SettingsError: the backend is unknown, or its package is absent.
+    """
+    run = Run(folder)
+    settings: Any = run.info.settings
+    config = TrainConfig.from_json(settings["train"])
+    grouping = read_grouping(dumps(settings["grouping"]), f"run {run.id}", tasks=run.tasks)
+    networks = plan(grouping, run.tasks, tuple(settings["seeds"]))
+    on_training(0, len(networks))
+    done = 0
+    for network, outcome in _outcomes(networks, config, folder, backend):
+        for arm, group, serve in network.roles:
+            writer.add_training({"arm": arm, "group": group, "serve": serve, **outcome})
+        done += 1
+        on_training(done, len(networks))
+        if stop_requested(folder):
+            raise Cancelled("cancelled on request.", f"training {done} of {len(networks)}")
+
+
+def train_network(network: Network, config: TrainConfig, folder: str) -> tuple[Network, dict[str, Any]]:
+    """Train one network in this process; runs inside a pool's worker.
+
+    Returns:
+        The network, and its line without the roles.
+    """
+    from affinity.training.trainer import Trainer, load_data
+
+    chosen = replace(config, tasks=network.tasks, seed=network.seed)
+    data = load_data(chosen)
+    result = Trainer(chosen, data).train(should_stop=lambda: stop_requested(Path(folder)))
+    names = [task.name for task in data.tasks]
+    return network, {
+        "tasks": names,
+        "seed": network.seed,
+        "steps": result.steps,
+        "passes": result.passes,
+        "parameters": result.parameters,
+        "seconds": result.seconds,
+        "loss": dict(zip(names, result.final.loss.tolist(), strict=True)),
+        "metric": dict(zip(names, result.final.metric.tolist(), strict=True)),
+    }
+
+
+def _outcomes(
+    networks: tuple[Network, ...], config: TrainConfig, folder: Path, backend: str
+) -> Iterator[tuple[Network, dict[str, Any]]]:
+    import joblib
+
+    _choose_backend(backend)
+    # A GPU is shared badly by small trainings of several processes, so they take turns there.
+    count = 1 if config.device == "cuda" else max(1, joblib.cpu_count() // config.threads)
+    workers = min(count, len(networks)) if backend == "local" else -1
+    if workers == 1:
+        yield from (train_network(network, config, str(folder)) for network in networks)
+        return
+    with joblib.parallel_config("loky" if backend == "local" else backend, n_jobs=workers):
+        pool = joblib.Parallel(return_as="generator_unordered")
+        yield from pool(joblib.delayed(train_network)(network, config, str(folder)) for network in networks)
+
+
+def _choose_backend(backend: str) -> None:
+    if backend not in BACKENDS:
+        raise SettingsError(f"'{backend}' is no backend.", "backend", f"Known: {', '.join(BACKENDS)}.")
+    if backend == "ray":
+        try:
+            from ray.util.joblib import register_ray
+        except ImportError as error:
+            raise SettingsError(
+                "the ray backend needs the package ray.", "backend", "Install it: pip install ray"
+            ) from error
+        register_ray()

@@ -1,0 +1,130 @@
+"""A run travels as a zip of its folder; an uploaded zip is untrusted and only known files leave it."""
+
+import io
+import re
+import shutil
+import stat
+import zipfile
+from pathlib import Path
+
+from affinity.core.errors import AffinityError, UnknownFormat, Unreadable
+from affinity.core.strict_json import write_atomic
+from affinity.runs.format import (
+    LOG_FILE,
+    RUN_FILE,
+    SEGMENT_PATTERN,
+    STATUS_FILE,
+    TRAININGS_FILE,
+)
+from affinity.runs.library import Library
+from affinity.runs.reader import Run
+
+MAX_ZIP_BYTES = 20_000_000
+MAX_UNPACKED_BYTES = 200_000_000
+MAX_MEMBERS = 2_000
+MAX_RATIO = 100
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+
+
+def pack(run: Run) -> bytes:
+    """The run as a zip: its description, signals and results, without locks and logs."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(run.folder.iterdir()):
+            if _wanted(path.name) and path.is_file():
+                archive.write(path, f"{run.id}/{path.name}")
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, library: Library) -> str:
+    """Add an uploaded run to the library under a fresh id.
+
+    Args:
+        data: the zip.
+        library: where it goes.
+
+    Returns:
+        The new run's id.
+
+    Raises:
+        UnknownFormat: not a zip, or a zip without a run.
+        Unreadable: it is damaged, or breaks a limit.
+        RunError: its description cannot be read.
+    """
+    if len(data) > MAX_ZIP_BYTES:
+        raise Unreadable(f"the zip has {len(data):,} bytes, more than {MAX_ZIP_BYTES:,}.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            files = _read_members(archive)
+    except (
+        zipfile.BadZipFile,
+        zipfile.LargeZipFile,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+        EOFError,
+    ) as error:
+        raise UnknownFormat("the file is not a readable zip.", hint="Upload the zip of one run.") from error
+    if RUN_FILE not in files:
+        raise UnknownFormat(f"the zip holds no {RUN_FILE}.", hint="Upload the zip of one run.")
+    folder = library.new_folder()
+    try:
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        _settle(folder)
+    except AffinityError:
+        shutil.rmtree(folder)
+        raise
+    return folder.name
+
+
+def _settle(folder: Path) -> None:
+    """Give the run its new id, and end a state that only its old machine could have changed."""
+    run = Run(folder)
+    write_atomic(folder / RUN_FILE, run.info.to_json())
+    status_file = folder / STATUS_FILE
+    if status_file.exists() and run.status.state in {"queued", "running", "lost"}:
+        status_file.unlink()
+
+
+def _wanted(name: str) -> bool:
+    known = {RUN_FILE, STATUS_FILE, TRAININGS_FILE}
+    return name in known or SEGMENT_PATTERN.fullmatch(name) is not None
+
+
+def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise Unreadable(f"the zip holds {len(members)} files, more than {MAX_MEMBERS}.")
+    files: dict[str, bytes] = {}
+    left = MAX_UNPACKED_BYTES
+    for member in members:
+        name = member.filename.rpartition("/")[2]
+        if member.is_dir() or name == LOG_FILE:
+            continue
+        if not _PLAIN.fullmatch(member.filename) or ".." in member.filename or _is_link(member):
+            raise Unreadable(
+                "the zip holds a file name that is not allowed.", hint="Upload the zip of one run."
+            )
+        if not _wanted(name):
+            continue
+        if name in files:
+            raise Unreadable(f"the zip holds {name} twice.", hint="Upload the zip of one run.")
+        files[name] = _read(archive, member, left)
+        left -= len(files[name])
+    return files
+
+
+def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -> bytes:
+    """A member's content, counted while it is read because its header may lie."""
+    allowed = min(left, max(1_000_000, member.compress_size * MAX_RATIO))
+    with archive.open(member) as stream:
+        content = stream.read(allowed + 1)
+    if len(content) > allowed:
+        raise Unreadable("the zip unpacks to more than is allowed.", hint="It may be damaged or a trap.")
+    return content
+
+
+def _is_link(member: zipfile.ZipInfo) -> bool:
+    return stat.S_ISLNK(member.external_attr >> 16)

@@ -1,0 +1,180 @@
+"""All tasks at once for our own networks: one forward, one batched backward, one stacked lookahead.
+
+The N networks of the lookahead differ only in their shared parameters, so they run as one network with a
+leading axis of N; the heads are evaluated as a single matrix product.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, optim
+from torch.func import functional_call, vmap
+
+from affinity.core.entry import Split
+from affinity.core.types import FloatArray
+from affinity.training.access import StepAccess
+from affinity.training.frozen import frozen_statistics, same_randomness
+from affinity.training.lookahead import lookahead
+from affinity.training.losses import TaskLosses
+from affinity.training.network import MultiTaskNetwork, layers_of
+
+# Values that one chunk of stacked networks may hold in its largest layer: 64 million floats are 256 MB.
+CHUNK_VALUES = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Inputs (B, ...) and targets (B, N); NaN = not labelled."""
+
+    inputs: Tensor
+    targets: Tensor
+
+
+class StackedAccess(StepAccess):
+    """The quantities of one step of a `MultiTaskNetwork`.
+
+    Args:
+        network: the network being trained.
+        losses: the losses of its tasks.
+        optimizer: gives learning rate, state and rule of the lookahead.
+        batches: the training batch and, where wanted, a held-out one.
+        plain: look ahead along the plain gradient.
+    """
+
+    def __init__(
+        self,
+        network: MultiTaskNetwork,
+        losses: TaskLosses,
+        optimizer: optim.Optimizer,
+        *,
+        batches: Mapping[Split, Batch],
+        plain: bool = False,
+    ) -> None:
+        names = [task.name for task in losses.tasks]
+        layers = layers_of(network.trunk)
+        super().__init__(names, network.shared_parameters(), optimizer, layers=layers, plain=plain)
+        self._network = network
+        self._task_losses = losses
+        self._batches = batches
+        self._names = [name for name, p in network.trunk.named_parameters() if p.requires_grad]
+
+    def losses(self, split: Split = "train") -> FloatArray:
+        """(N,) losses before the step; NaN = the task is absent from the batch."""
+        if split == "train":
+            return _numpy(self._forward[2])
+        batch = self._batches[split]
+        with torch.no_grad(), same_randomness(), frozen_statistics([self._network]):
+            return _numpy(self._task_losses(self._network(batch.inputs), batch.targets))
+
+    @cached_property
+    def _forward(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Features with their graph, head outputs with a graph of their own, and the losses."""
+        batch = self._batches["train"]
+        with torch.enable_grad(), same_randomness(), frozen_statistics([self._network]):
+            features = self._network.trunk(batch.inputs)
+            outputs = self._network.apply_heads(features.detach()).detach().requires_grad_()
+            return features, outputs, self._task_losses(outputs, batch.targets)
+
+    @cached_property
+    def _output_gradients(self) -> Tensor:
+        """(B, O): the gradient of each task's loss with respect to its own head outputs.
+
+        A task's loss depends on its own columns alone, so the gradient of the sum holds them all.
+        """
+        _, outputs, losses = self._forward
+        finite = torch.isfinite(losses.detach())
+        total = torch.where(finite, losses, 0.0).sum()
+        return torch.autograd.grad(total, outputs, retain_graph=True)[0]
+
+    def _gradients(self) -> list[Tensor]:
+        features, _, losses = self._forward
+        cotangents = self._feature_gradients()
+        found = torch.autograd.grad(
+            features, self._shared, cotangents, is_grads_batched=True, allow_unused=True
+        )
+        absent = ~torch.isfinite(losses.detach())
+        gradients = []
+        for parameter, reached in zip(self._shared, found, strict=True):
+            rows: Tensor | None = reached
+            filled = parameter.new_zeros(len(absent), *parameter.shape) if rows is None else rows
+            if bool(absent.any()):
+                filled = filled.masked_fill(absent.view(-1, *[1] * parameter.dim()), torch.nan)
+            gradients.append(filled.detach())
+        return gradients
+
+    def _feature_gradients(self) -> Tensor:
+        """(N, B, width): the gradient of each task's loss with respect to the shared features."""
+        weight = self._network.stacked_heads()[0].detach()
+        per_output = self._output_gradients
+        starts, tasks = self._task_losses.starts, self._task_losses.tasks
+        if all(task.outputs == 1 for task in tasks):
+            return per_output.T.unsqueeze(-1) * weight.unsqueeze(1)
+        return torch.stack(
+            [
+                per_output[:, start : start + task.outputs] @ weight[start : start + task.outputs]
+                for start, task in zip(starts, tasks, strict=True)
+            ]
+        )
+
+    def _losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
+        batch = self._batches[split]
+        rows = []
+        with torch.no_grad():
+            weight, bias = self._network.stacked_heads()
+            for chunk in self._chunks(len(self._tasks), batch):
+                features = self._stacked_features([value[chunk] for value in stepped], batch.inputs)
+                outputs = torch.nn.functional.linear(features, weight, bias)
+                rows.append(_numpy(self._task_losses(outputs, batch.targets)))
+        return np.concatenate(rows)
+
+    def _own_losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
+        batch = self._batches[split]
+        own = np.full(len(self._tasks), np.nan)
+        with torch.no_grad():
+            weight, bias = self._stepped_heads()
+            for chunk in self._chunks(len(self._tasks), batch):
+                features = self._stacked_features([value[chunk] for value in stepped], batch.inputs)
+                outputs = torch.nn.functional.linear(features, weight, bias)
+                after = _numpy(self._task_losses(outputs, batch.targets))
+                own[chunk] = after[np.arange(len(after)), np.arange(len(own))[chunk]]
+        return own
+
+    def _stepped_heads(self) -> tuple[Tensor, Tensor]:
+        """All heads after each has taken its own task's optimiser step."""
+        features = self._forward[0].detach()
+        per_output = self._output_gradients
+        weights, biases = per_output.T @ features, per_output.sum(dim=0)
+        moved_weights, moved_biases = [], []
+        heads: Any = self._network.heads
+        for head, start, task in zip(heads, self._task_losses.starts, self._task_losses.tasks, strict=True):
+            rows = slice(start, start + task.outputs)
+            gradients = [weights[rows].unsqueeze(0), biases[rows].unsqueeze(0)]
+            weight, bias = lookahead([head.weight, head.bias], gradients, self._optimizer)
+            moved_weights.append(weight[0])
+            moved_biases.append(bias[0])
+        return torch.cat(moved_weights), torch.cat(moved_biases)
+
+    def _stacked_features(self, stepped: Sequence[Tensor], inputs: Tensor) -> Tensor:
+        """(M, B, width) features of M trunks that differ in their trainable parameters."""
+
+        def features(values: list[Tensor]) -> Tensor:
+            named = dict(zip(self._names, values, strict=True))
+            result: Tensor = functional_call(self._network.trunk, named, (inputs,))
+            return result
+
+        with same_randomness(), frozen_statistics([self._network]):
+            return vmap(features, randomness="same")(list(stepped))
+
+    def _chunks(self, count: int, batch: Batch) -> list[slice]:
+        widest = max((parameter.shape[0] for parameter in self._shared), default=1)
+        positions = batch.inputs[0, 0].numel() if batch.inputs.dim() > 2 else 1
+        size = max(1, CHUNK_VALUES // max(1, len(batch.inputs) * widest * positions))
+        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _numpy(values: Tensor) -> FloatArray:
+    return values.detach().cpu().double().numpy()

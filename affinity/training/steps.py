@@ -1,0 +1,117 @@
+"""One optimiser step by each kind of training method."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn, optim
+
+from affinity.core.config import TrainConfig
+from affinity.core.entry import GramWeighting, Method
+from affinity.core.errors import NonFiniteLoss
+from affinity.core.types import FloatArray
+from affinity.methods import METHODS
+from affinity.training.losses import TaskLosses
+from affinity.training.network import MultiTaskNetwork
+
+
+def make_optimizer(config: TrainConfig, parameters: list[nn.Parameter]) -> optim.Optimizer:
+    """The optimiser of a config: `sgd`, `momentum` or `adam`."""
+    if config.optimizer == "adam":
+        return optim.Adam(parameters, lr=config.lr, weight_decay=config.weight_decay)
+    momentum = config.momentum if config.optimizer == "momentum" else 0.0
+    return optim.SGD(parameters, lr=config.lr, momentum=momentum, weight_decay=config.weight_decay)
+
+
+@dataclass(slots=True)
+class Stepper:
+    """Takes optimiser steps with a training method and counts the forward-backward passes."""
+
+    network: MultiTaskNetwork
+    losses: TaskLosses
+    optimizer: optim.Optimizer
+    method: Method
+    settings: Any
+    rng: np.random.Generator
+    state: Any = None
+    passes: int = field(default=0)
+
+    @classmethod
+    def of(
+        cls, config: TrainConfig, network: MultiTaskNetwork, losses: TaskLosses, optimizer: optim.Optimizer
+    ) -> "Stepper":
+        """The stepper of a config.
+
+        Raises:
+            SettingsError: the method is unknown, or its settings do not fit.
+        """
+        method = METHODS.find(config.method)
+        settings = method.settings.from_json(dict(config.method_settings))
+        rng = np.random.default_rng([config.seed, 2])
+        return cls(network, losses, optimizer, method, settings, rng)
+
+    def step(self, step: int, inputs: Tensor, targets: Tensor) -> FloatArray:
+        """One update on a batch.
+
+        Returns:
+            (N,) losses before the update; NaN = absent from the batch, or not finite and left out.
+
+        Raises:
+            NonFiniteLoss: no task has a finite loss.
+        """
+        losses = self.losses(self.network(inputs), targets)
+        values = losses.detach().cpu().double().numpy()
+        present = np.isfinite(values)
+        if not present.any():
+            name = self.losses.tasks[int(np.argmin(present))].name
+            raise NonFiniteLoss(
+                f"no task has a finite loss; that of '{name}' is {values[0]}.",
+                f"step {step}",
+                "Lower the learning rate.",
+            )
+        self.optimizer.zero_grad(set_to_none=True)
+        if isinstance(self.method, GramWeighting):
+            self._gram_step(losses, present)
+        else:
+            self._loss_step(losses, values, present)
+        self.optimizer.step()
+        return values
+
+    def _loss_step(self, losses: Tensor, values: FloatArray, present: np.ndarray[Any, Any]) -> None:
+        weights, self.state = self.method.weigh(values, self.state, self.rng, self.settings)
+        _weighted(losses, weights, present).backward()
+        self.passes += 1
+
+    def _gram_step(self, losses: Tensor, present: np.ndarray[Any, Any]) -> None:
+        """Weights from the Gram matrix for the shared part; every head follows its own loss."""
+        shared = self.network.shared_parameters()
+        gram = self._gram(losses, present, shared)
+        weights, self.state = self.method.weigh(gram, self.state, self.rng, self.settings)
+        heads = list(self.network.heads.parameters())
+        plain = _weighted(losses, np.ones(len(weights)), present)
+        own = torch.autograd.grad(plain, heads, retain_graph=True, allow_unused=True)
+        joint = torch.autograd.grad(_weighted(losses, weights, present), shared, allow_unused=True)
+        for parameter, gradient in zip([*heads, *shared], [*own, *joint], strict=True):
+            parameter.grad = gradient
+        self.passes += 1 + int(present.sum())
+
+    def _gram(self, losses: Tensor, present: np.ndarray[Any, Any], shared: list[nn.Parameter]) -> FloatArray:
+        """(N, N) float64; rows and columns of absent tasks are NaN."""
+        rows = []
+        for index in np.flatnonzero(present):
+            found = torch.autograd.grad(losses[index], shared, retain_graph=True, allow_unused=True)
+            parts = [
+                (torch.zeros_like(p) if g is None else g).flatten()
+                for p, g in zip(shared, found, strict=True)
+            ]
+            rows.append(torch.cat(parts).double())
+        matrix = torch.stack(rows)
+        gram = np.full((len(present), len(present)), np.nan)
+        gram[np.ix_(present, present)] = (matrix @ matrix.T).cpu().numpy()
+        return gram
+
+
+def _weighted(losses: Tensor, weights: FloatArray, present: np.ndarray[Any, Any]) -> Tensor:
+    chosen = torch.as_tensor(np.where(present, weights, 0.0), dtype=losses.dtype, device=losses.device)
+    return torch.where(chosen != 0, losses * chosen, 0.0).sum()
