@@ -1,4 +1,4 @@
-"""The split, fixed by a seed, and the standardisation, fixed by the training rows, that all datasets share."""
+"""What all datasets share: a split fixed by a seed and a standardisation fixed by the training rows."""
 
 from dataclasses import dataclass
 

@@ -49,6 +49,7 @@ def assemble(
     seed: int,
     planted: tuple[tuple[str, ...], ...] | None = None,
     always_train: IntArray | None = None,
+    parts: tuple[IntArray, IntArray] | None = None,
 ) -> DatasetArrays:
     """Split by the seed and standardise on the training part only.
 
@@ -59,6 +60,7 @@ def assemble(
         seed: seed of the split.
         planted: the true grouping where it is known.
         always_train: indices that must be in the training part.
+        parts: training and validation indices, where the samples cannot be split one by one.
 
     Returns:
         The dataset; regression targets have mean 0 and standard deviation 1 over the training part.
@@ -66,7 +68,9 @@ def assemble(
     Raises:
         DatasetError: too few samples, or a regression target that does not vary in training.
     """
-    train, validation = split(len(inputs), seed, share=settings.validation_share, always_train=always_train)
+    train, validation = parts or split(
+        len(inputs), seed, share=settings.validation_share, always_train=always_train
+    )
     scale = standardise_images if np.ndim(inputs) == 4 else standardise_columns
     return DatasetArrays(
         inputs=read_only(scale(inputs, train), np.float32),
