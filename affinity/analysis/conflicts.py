@@ -180,14 +180,18 @@ def _per_step(grams: FloatArray) -> dict[str, AnyArray]:
 
 def _sampled(grams: FloatArray, most: int) -> dict[str, AnyArray]:
     """Statistics that are costly, at up to `most` evenly spaced steps and NaN at the others, each (T,)."""
+    from threadpoolctl import threadpool_limits
+
     names = ("condition_number", "condition_number_nonzero", "rank", "pareto_gap", "relative_gap")
     series = {name: np.full(len(grams), np.nan) for name in names}
     chosen = np.unique(np.linspace(0, len(grams) - 1, min(most, len(grams))).astype(np.int64))
-    _, rank, condition, nonzero = spectrum(grams[chosen])
+    # On matrices this small, threads only wait for each other, the more so while a training runs beside.
+    with threadpool_limits(1):
+        _, rank, condition, nonzero = spectrum(grams[chosen])
+        series["pareto_gap"][chosen] = [_gap(gram) for gram in grams[chosen]]
     series["rank"][chosen] = rank
     series["condition_number"][chosen] = condition
     series["condition_number_nonzero"][chosen] = nonzero
-    series["pareto_gap"][chosen] = [_gap(gram) for gram in grams[chosen]]
     series["relative_gap"] = over(series["pareto_gap"], _row_means(gradient_norms(grams)))
     return series
 

@@ -94,11 +94,11 @@ def min_norm_weights(gram: FloatArray) -> FloatArray:
 
 
 def _least_squares(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A and b with AᵀA = K + 1 1ᵀ and Aᵀb = 1, so that |A w - b|² is w K w + (sum w - 1)² up to a constant."""
+    """A and b with AᵀA = K + 1 1ᵀ and Aᵀb = 1: |A w - b|² is w K w + (sum w - 1)² up to a constant."""
     ones = np.ones(len(gram))
     try:
         # Ten times cheaper than eigenvalues, but only for gradients that are clearly independent.
-        lower = np.linalg.cholesky(gram + 1.0)
+        lower: FloatArray = np.linalg.cholesky(gram + 1.0)
         if np.diagonal(lower).min() > 1e-4 * np.diagonal(lower).max():
             return lower.T, np.linalg.solve(lower, ones)
     except np.linalg.LinAlgError:
