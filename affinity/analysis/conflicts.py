@@ -180,7 +180,7 @@ def _per_step(grams: FloatArray) -> dict[str, AnyArray]:
 
 def _sampled(grams: FloatArray, most: int) -> dict[str, AnyArray]:
     """Statistics that are costly, at up to `most` evenly spaced steps and NaN at the others, each (T,)."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     names = ("condition_number", "condition_number_nonzero", "rank", "pareto_gap", "relative_gap")
     series = {name: np.full(len(grams), np.nan) for name in names}

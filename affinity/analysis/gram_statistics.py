@@ -98,9 +98,9 @@ def _least_squares(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     ones = np.ones(len(gram))
     try:
         # Ten times cheaper than eigenvalues, but only for gradients that are clearly independent.
-        lower: FloatArray = np.linalg.cholesky(gram + 1.0)
+        lower = np.asarray(np.linalg.cholesky(gram + 1.0), dtype=np.float64)
         if np.diagonal(lower).min() > 1e-4 * np.diagonal(lower).max():
-            return lower.T, np.linalg.solve(lower, ones)
+            return lower.T, np.asarray(np.linalg.solve(lower, ones), dtype=np.float64)
     except np.linalg.LinAlgError:
         pass
     eigenvalues, vectors = np.linalg.eigh(gram)
