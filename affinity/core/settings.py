@@ -122,8 +122,8 @@ def _convert(field: SettingField, value: object, where: str) -> object:
     try:
         if field.kind is bool and isinstance(value, str):
             return {"true": True, "false": False}[value.strip().lower()]
-        if field.kind is tuple and isinstance(value, list | tuple):
-            return tuple(value)
+        if field.kind is tuple and isinstance(value, list | tuple | Mapping):
+            return tuple(value.items()) if isinstance(value, Mapping) else tuple(value)
         if field.kind is int and not isinstance(value, bool) and isinstance(value, int | float | str):
             if float(value) != int(float(value)):
                 raise ValueError

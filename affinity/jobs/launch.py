@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def cancel(library: Library, run_id: str) -> None:
 def _start_worker(folder: Path) -> None:
     """A process group of its own: it has no terminal, no pipe to the server, and survives both."""
     with (folder / LOG_FILE).open("ab") as log:
-        subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "affinity.jobs.worker", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -63,3 +64,5 @@ def _start_worker(folder: Path) -> None:
             cwd=Path(__file__).resolve().parents[2],
             start_new_session=True,
         )
+    # Somebody has to collect the exit status, or the ended worker stays in the process table.
+    threading.Thread(target=process.wait, daemon=True).start()

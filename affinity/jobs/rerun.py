@@ -83,11 +83,9 @@ def run_rerun(
     grouping = read_grouping(dumps(settings["grouping"]), f"run {run.id}", tasks=run.tasks)
     networks = plan(grouping, run.tasks, tuple(settings["seeds"]))
     on_training(0, len(networks))
-    done = 0
-    for network, outcome in _outcomes(networks, config, folder, backend):
+    for done, (network, outcome) in enumerate(_outcomes(networks, config, folder, backend), start=1):
         for arm, group, serve in network.roles:
             writer.add_training({"arm": arm, "group": group, "serve": serve, **outcome})
-        done += 1
         on_training(done, len(networks))
         if stop_requested(folder):
             raise Cancelled("cancelled on request.", f"training {done} of {len(networks)}")

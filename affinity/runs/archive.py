@@ -5,6 +5,7 @@ import re
 import shutil
 import stat
 import zipfile
+import zlib
 from pathlib import Path
 
 from affinity.core.errors import AffinityError, UnknownFormat, Unreadable
@@ -23,6 +24,16 @@ MAX_ZIP_BYTES = 20_000_000
 MAX_UNPACKED_BYTES = 200_000_000
 MAX_MEMBERS = 2_000
 MAX_RATIO = 100
+
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    EOFError,
+)
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
 

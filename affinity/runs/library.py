@@ -61,7 +61,7 @@ class Library:
     """
 
     def __init__(self, home: Path | str | None = None, *, samples: Path | None = None) -> None:
-        self.home = Path(home) if home is not None else default_home()
+        self.home = (Path(home) if home is not None else default_home()).resolve()
         self.samples = samples if samples is not None else samples_home()
 
     def list(self) -> tuple[Listed, ...]:
