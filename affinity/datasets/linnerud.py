@@ -16,7 +16,8 @@ def load(settings: SplitSettings, seed: int) -> DatasetArrays:
         seed: seed of the split.
 
     Returns:
-        The dataset: inputs (20, 3), tasks `Weight`, `Waist` and `Pulse`. With 15 training rows the numbers show the mechanism, not a finding.
+        The dataset: inputs (20, 3), tasks `Weight`, `Waist` and `Pulse`. With 15 training rows the
+        numbers show the mechanism, not a finding.
     """
     from sklearn.datasets import load_linnerud
 

@@ -81,7 +81,7 @@ def _draw(pool: IntArray, count: int, *, rng: np.random.Generator) -> IntArray:
 
 
 def _compose(left: Images, right: Images, *, settings: PairSettings, rng: np.random.Generator) -> AnyArray:
-    """(n, height, width) images in 0 to 1; of overlaid digits the right one lies 8 to 16 pixels to the right."""
+    """(n, height, width) images in 0 to 1; overlaid, the right digit starts 8 to 16 pixels later."""
     gap = SIDE if settings.layout == "side_by_side" else 0
     offsets = np.full(len(left), gap) if gap else rng.integers(8, 17, size=len(left))
     width = SIDE + int(gap or 16)
