@@ -15,7 +15,7 @@ AnyArray: TypeAlias = NDArray[Any]
 
 DIRECTION = "[source, affected], positive helps affected"
 
-TaskKind: TypeAlias = Literal["regression", "binary", "multiclass"]
+TaskKind: TypeAlias = Literal["regression", "binary", "multiclass", "other"]
 
 
 def read_only(values: Any, dtype: type = np.float64) -> AnyArray:  # noqa: ANN401 - anything array-like
@@ -31,7 +31,8 @@ class TaskSpec:
 
     Attributes:
         name: the task's name, unique in its dataset.
-        kind: `regression` (mean squared error), `binary` or `multiclass` (cross-entropy).
+        kind: `regression` (mean squared error), `binary` or `multiclass` (cross-entropy); `other` for a task
+            of somebody else's loop, whose loss is unknown here.
         classes: number of classes; 1 for regression, 2 for binary.
         description: one sentence for the reader.
     """
@@ -49,7 +50,7 @@ class TaskSpec:
     @property
     def metric(self) -> str:
         """The validation metric, larger is better: accuracy, or R² for regression."""
-        return "R²" if self.kind == "regression" else "accuracy"
+        return {"regression": "R²", "other": "metric"}.get(self.kind, "accuracy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -137,7 +137,7 @@ def _info(values: Mapping[str, Any], run_id: str) -> RunInfo:
 
 
 def _task(values: Mapping[str, Any], name: str) -> TaskSpec:
-    kind = values.get("kind", "regression")
+    kind = values.get("kind", "other")
     if kind not in get_args(TaskKind):
         raise ValueError(f"unknown task kind {kind!r}")
     return TaskSpec(
@@ -150,7 +150,7 @@ def _task(values: Mapping[str, Any], name: str) -> TaskSpec:
 
 def new_id() -> str:
     """A fresh run id: the UTC time, so that folders sort by age, and a random part."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"[:19] + f"-{secrets.token_hex(3)}"
 
 
 def now() -> str:

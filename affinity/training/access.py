@@ -18,6 +18,7 @@ from affinity.training.frozen import frozen_statistics, replaced, same_randomnes
 from affinity.training.lookahead import lookahead
 
 LossesFunction = Callable[[], Tensor]
+Reduce = Callable[[Tensor], Tensor]
 
 
 class StepAccess(ABC):
@@ -29,6 +30,7 @@ class StepAccess(ABC):
         optimizer: gives learning rate, state and rule of the lookahead.
         layers: names of layers with the positions of their parameters in `shared`.
         plain: look ahead along the plain gradient whatever the optimiser is.
+        reduce: averages a tensor over the processes of a distributed training.
     """
 
     def __init__(
@@ -39,7 +41,9 @@ class StepAccess(ABC):
         *,
         layers: Sequence[tuple[str, tuple[int, ...]]] = (),
         plain: bool = False,
+        reduce: Reduce = lambda values: values,
     ) -> None:
+        self._reduce = reduce
         self._tasks = tuple(tasks)
         self._shared = list(shared)
         self._optimizer = optimizer
@@ -75,7 +79,7 @@ class StepAccess(ABC):
     @cached_property
     def gradients(self) -> list[Tensor]:
         """Per shared parameter (N, *shape): the gradient of each task's loss, computed once a step."""
-        return self._gradients()
+        return [self._reduce(gradient) for gradient in self._gradients()]
 
     @cached_property
     def _layer_grams(self) -> FloatArray:
@@ -107,8 +111,9 @@ class StepAccess(ABC):
         return after
 
     def _stepped(self, *, plain: bool) -> list[Tensor]:
+        gradients = self.gradients  # their graph needs gradients to be on
         with torch.no_grad():
-            return lookahead(self._shared, self.gradients, self._optimizer, plain=plain)
+            return lookahead(self._shared, gradients, self._optimizer, plain=plain)
 
     def _after(self, split: Split, *, plain: bool) -> FloatArray:
         """Losses after each task's step of the shared part, computed once for each split and rule."""
@@ -132,6 +137,7 @@ class LoopAccess(StepAccess):
         modules: modules whose batch statistics must stay as they are.
         layers: names of layers with the positions of their parameters in `shared`.
         plain: look ahead along the plain gradient.
+        reduce: averages a tensor over the processes of a distributed training.
     """
 
     def __init__(
@@ -145,8 +151,9 @@ class LoopAccess(StepAccess):
         modules: Sequence[nn.Module] = (),
         layers: Sequence[tuple[str, tuple[int, ...]]] = (),
         plain: bool = False,
+        reduce: Reduce = lambda values: values,
     ) -> None:
-        super().__init__(tasks, shared, optimizer, layers=layers, plain=plain)
+        super().__init__(tasks, shared, optimizer, layers=layers, plain=plain, reduce=reduce)
         self._functions = losses_functions
         self._heads = heads
         self._modules = modules
@@ -156,8 +163,11 @@ class LoopAccess(StepAccess):
         """(N,) losses before the step; NaN = the task is absent from the batch."""
         if split not in self._values:
             with torch.no_grad():
-                self._values[split] = self._forward(split).cpu().double().numpy()
+                self._values[split] = self._numpy(self._forward(split))
         return self._values[split]
+
+    def _numpy(self, values: Tensor) -> FloatArray:
+        return self._reduce(values).cpu().double().numpy()
 
     def _forward(self, split: Split) -> Tensor:
         with same_randomness(), frozen_statistics(self._modules):
@@ -166,10 +176,12 @@ class LoopAccess(StepAccess):
     @cached_property
     def _all_gradients(self) -> tuple[list[Tensor], list[list[Tensor]]]:
         """Gradients of the shared parameters, and per task those of its own head, from one forward pass."""
+        own: list[Sequence[nn.Parameter]] = list(self._heads) or [()] * len(self._tasks)
         with torch.enable_grad():
             losses = self._forward("train")
-        own: list[Sequence[nn.Parameter]] = list(self._heads) or [()] * len(self._tasks)
-        rows = [task_gradient(loss, [*self._shared, *head]) for loss, head in zip(losses, own, strict=True)]
+            rows = [
+                task_gradient(loss, [*self._shared, *head]) for loss, head in zip(losses, own, strict=True)
+            ]
         count = len(self._shared)
         shared = [torch.stack([row[index] for row in rows]) for index in range(count)]
         return shared, [row[count:] for row in rows]
@@ -181,18 +193,18 @@ class LoopAccess(StepAccess):
         rows = []
         for source in range(len(self._tasks)):
             with replaced(self._shared, [value[source] for value in stepped]), torch.no_grad():
-                rows.append(self._forward(split).cpu().double().numpy())
+                rows.append(self._numpy(self._forward(split)))
         return np.stack(rows)
 
     def _own_losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
         own = np.full(len(self._tasks), np.nan)
         heads = list(self._heads) or [()] * len(self._tasks)
         for task, head in enumerate(heads):
-            gradients = [gradient.unsqueeze(0) for gradient in self._all_gradients[1][task]]
+            gradients = [self._reduce(gradient).unsqueeze(0) for gradient in self._all_gradients[1][task]]
             moved = [value[0] for value in lookahead(head, gradients, self._optimizer)]
             values = [value[task] for value in stepped]
             with replaced([*self._shared, *head], [*values, *moved]), torch.no_grad():
-                own[task] = float(self._forward(split)[task])
+                own[task] = self._numpy(self._forward(split))[task]
         return own
 
 

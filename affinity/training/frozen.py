@@ -39,6 +39,17 @@ def frozen_statistics(modules: Sequence[nn.Module]) -> Iterator[None]:
 
 
 @contextmanager
+def buffers_kept(model: nn.Module | None) -> Iterator[None]:
+    """Every buffer holds the same values afterwards, whatever the passes between did to it."""
+    saved = [] if model is None else [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    try:
+        yield
+    finally:
+        for buffer, value in saved:
+            buffer.data.copy_(value)
+
+
+@contextmanager
 def replaced(parameters: Sequence[Tensor], values: Sequence[Tensor]) -> Iterator[None]:
     """Parameters hold other values for a while; the originals come back bit by bit."""
     originals = [parameter.detach().clone() for parameter in parameters]
