@@ -105,6 +105,34 @@ class CompareView:
     caveats: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PredictionCheck:
+    """Predicted against real gain of each task under one grouping.
+
+    Attributes:
+        title: the affinity that predicted.
+        against: the reference of the real gain.
+        tasks: tasks with both values.
+        predicted: (n,) mean affinity of the task's mates onto it.
+        real: (n,) real relative gain.
+        low, high: (n,) interval of the real gain; NaN with one seed.
+        correlation: Spearman's rank correlation; NaN below 3 tasks.
+        same_sign: tasks whose predicted and real gain have the same sign.
+        sentence: the check in words.
+    """
+
+    title: str
+    against: Literal["joint", "single"]
+    tasks: tuple[str, ...]
+    predicted: FloatArray
+    real: FloatArray
+    low: FloatArray
+    high: FloatArray
+    correlation: float
+    same_sign: int
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingDifference:
     """A setting that is not the same in all compared runs; values as text, in the order of the runs."""
