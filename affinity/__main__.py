@@ -1,0 +1,7 @@
+"""`python -m affinity`."""
+
+import sys
+
+from affinity.cli import main
+
+sys.exit(main())

@@ -1,0 +1,119 @@
+"""The command line: thin, the same services as the pages.
+
+Exit 0, or 2 for bad input with one line on stderr.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from affinity.core.errors import AffinityError
+from affinity.core.strict_json import dumps
+
+if TYPE_CHECKING:
+    from affinity.commands.shared import Answer, Options
+
+SHELVES = ("datasets", "models", "methods", "probes", "measures", "grouping")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Returns:
+        0, or 2 when the user gave something that cannot be used.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        answer, text = _command(options.module, options.name)(options)
+    except AffinityError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("error: interrupted.", file=sys.stderr)
+        return 130
+    print(dumps(answer) if options.json else text)
+    return 0
+
+
+def _command(module: str, name: str) -> "Callable[[Options], Answer]":
+    """The function of a command, loaded now, so that `--help` and errors of usage answer at once."""
+    found: Callable[[Options], Answer] = getattr(
+        importlib.import_module(f"affinity.commands.{module}"), f"{name}_command"
+    )
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="affinity", description="Which tasks should be learned together?")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, module: str, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text)
+        added.set_defaults(module=module, name=name)
+        added.add_argument("--json", action="store_true", help="print one JSON object")
+        added.add_argument("--home", help="folder of runs (default: AFFINITY_HOME, else runs/)")
+        return added
+
+    one = command("list", "reading", "List runs, or the entries of a shelf.")
+    one.add_argument("shelf", nargs="?", choices=("runs", *SHELVES), default="runs")
+
+    one = command("train", "training", "Train tasks together and record who helps whom.")
+    one.add_argument("--dataset", required=True)
+    one.add_argument("--model")
+    one.add_argument("--method")
+    one.add_argument("--optimizer")
+    for name in ("steps", "batch", "lr", "every", "device"):
+        one.add_argument(f"--{name}")
+    one.add_argument("--seeds", default="0", help="comma-separated; one run each")
+    one.add_argument("--probes", help="comma-separated; see `list probes`")
+    one.add_argument("--label", default="")
+    one.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="for example dataset.groups=4, momentum=0.9",
+    )
+
+    one = command("show", "reading", "What a run is, and who helps and hurts most.")
+    one.add_argument("run")
+
+    one = command("matrix", "reading", "An affinity matrix, [source, affected], positive helps affected.")
+    one.add_argument("run")
+    _signal_options(one)
+
+    one = command("group", "reading", "Find the best grouping into at most K networks.")
+    one.add_argument("run", metavar="RUN_OR_MATRIX")
+    _signal_options(one)
+    one.add_argument("--groups", type=int, required=True, metavar="K")
+    one.add_argument("--algorithm", default="exact")
+    one.add_argument("--overlap", action="store_true", help="a task may help in several networks")
+
+    one = command("rerun", "training", "Retrain a grouping beside all-joint and single-task training.")
+    one.add_argument("run")
+    one.add_argument("--grouping", required=True, metavar="FILE")
+    one.add_argument("--seeds", default="0,1,2")
+    one.add_argument("--steps", type=int)
+    one.add_argument("--backend", default="local", choices=("local", "ray"))
+
+    one = command("statistics", "reading", "Every conflict statistic of a gradient matrix.")
+    one.add_argument("matrix", metavar="MATRIX.json")
+
+    one = command("export", "reading", "Write a grouping or a matrix to a file or to the screen.")
+    one.add_argument("run")
+    one.add_argument("--grouping", metavar="FILE", help="check a grouping file against the run and export it")
+    one.add_argument("--matrix", action="store_true", help="export the affinity matrix")
+    one.add_argument("--format", choices=("json", "csv"), default="json")
+    one.add_argument("--output", metavar="FILE")
+    _signal_options(one)
+    return parser
+
+
+def _signal_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--signal", help="see `list measures`; the run's first when left out")
+    parser.add_argument("--reduce", choices=("mean", "last", "ema"))
+    parser.add_argument("--from", dest="first", type=int, metavar="STEP")
+    parser.add_argument("--to", dest="last", type=int, metavar="STEP")
+    parser.add_argument("--split", choices=("train", "validation"), default="train")

@@ -1,0 +1,1 @@
+"""The commands behind the command line; each answers a JSON object and a text."""
