@@ -15,6 +15,8 @@ MAX_COLUMNS: Final = 2000
 MISSING: Final = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
+_SAMPLE: Final = 2**18
+_SAMPLE_ROWS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +83,33 @@ def _decode(path: Path) -> str:
 
 
 def _delimiter(text: str, label: str) -> str:
-    """The separator that finds the most cells in the header; the earlier one in a tie."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    counts = []
-    for delimiter in _DELIMITERS:
-        try:
-            counts.append(len(next(csv.reader([first], delimiter=delimiter), [])))
-        except csv.Error:
-            counts.append(0)
-    if max(counts) < 2:
+    """The separator that gives header and first rows the same number of cells, the more the better."""
+    shapes = [_first_widths(text, delimiter) for delimiter in _DELIMITERS]
+    # A name may hold other separators: the header alone would then be cut into too many cells.
+    ranks = [(len(set(widths)) == 1 and widths[0] > 1, widths[0]) for widths in shapes]
+    if max(widths[0] for widths in shapes) < 2:
         raise DatasetError(
             "has no header with at least two columns.",
             f"{label}, line 1",
             "The first line names the columns, separated by commas, semicolons, tabs or bars.",
         )
-    return _DELIMITERS[counts.index(max(counts))]
+    return _DELIMITERS[ranks.index(max(ranks))]
+
+
+def _first_widths(text: str, delimiter: str) -> list[int]:
+    """Number of cells in the first rows that are not blank; [0] if there are none or they cannot be read."""
+    reader = csv.reader(io.StringIO(text[:_SAMPLE], newline=""), delimiter=delimiter)
+    widths = []
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                widths.append(len(cells))
+            if len(widths) == _SAMPLE_ROWS:
+                break
+    except csv.Error:
+        pass
+    # The last row may be cut off by the end of the sample.
+    return (widths[:-1] if len(widths) > 1 and len(text) > _SAMPLE else widths) or [0]
 
 
 def _rows(text: str, delimiter: str, label: str) -> tuple[list[str], list[list[str | None]], list[int]]:

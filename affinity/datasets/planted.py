@@ -38,7 +38,7 @@ class PlantedSettings(SplitSettings):
         choices=("regression", "binary", "mixed"),
         help="What the tasks predict; mixed = one regression a group, the others binary.",
     )
-    samples: int = setting(3000, low=200, high=200_000, help="Samples to draw, both parts together.")
+    samples: int = setting(6000, low=200, high=200_000, help="Samples to draw, both parts together.")
     features: int = setting(48, low=8, high=512, help="Number of inputs.")
     conflict: float = setting(
         1.0,
