@@ -1,6 +1,7 @@
 """View objects in, plotly figures out; beside every figure a function that says in words what it shows.
 
-- `heatmap`: `affinity_heatmap`, `matrix_heatmap`, `share_heatmap`.
+- `heatmap`: `affinity_heatmap`, `matrix_heatmap`.
+- `shares`: `share_heatmap`.
 - `timeline`: `pair_curves`.
 - `network`: `task_graph`.
 - `conflicts`: `conflict_timeline`, `magnitude_timeline`, `conflict_heatmap`, `cosine_distribution`.

@@ -25,7 +25,7 @@ DIVERGING: Final = (
     (0.75, "#9fc4e8"),
     (1.0, HELPS),
 )
-SEQUENTIAL: Final = ((0.0, "#e9e9ec"), (0.5, "#b39ddb"), (1.0, "#6a3fb5"))
+SEQUENTIAL: Final = ((0.0, "#e9e9ec"), (0.5, "#c5b3e6"), (1.0, "#9878d3"))
 
 # Okabe & Ito's palette without its yellow, which vanishes on white, and with line styles beside the colours.
 SERIES: Final = ("#3d85c6", "#d9730d", "#1a9e77", "#b85c9e", "#8a8f98", "#56b4e9", "#a6761d", "#6a3fb5")
@@ -84,6 +84,18 @@ def finish(figure: go.Figure, *, height: int, **layout: Any) -> go.Figure:  # no
 def row_height(rows: int, *, each: int = 24, around: int = 150, least: int = 260, most: int = 1100) -> int:
     """Height of a figure with so many rows, in pixels."""
     return int(min(most, max(least, around + each * rows)))
+
+
+def bar_rows(figure: go.Figure, names: Sequence[str]) -> go.Figure:
+    """Name the rows of horizontal bars at positions 0 .. N-1, the first on top; two names may look alike."""
+    return figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(names))),
+        ticktext=[label(name, longest=2 * LABEL_LENGTH) for name in names],
+        autorange="reversed",
+        showgrid=False,
+        zeroline=False,
+    )
 
 
 def error_bars(values: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, Any]:

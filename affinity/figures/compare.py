@@ -9,6 +9,7 @@ from affinity.analysis.views import CompareView, PredictionCheck, RunsComparison
 from affinity.figures._style import (
     NEUTRAL,
     SERIES,
+    bar_rows,
     error_bars,
     finish,
     full_label,
@@ -27,11 +28,10 @@ def real_gain_bars(view: CompareView, *, against: Literal["joint", "single"] = "
     gains = [gain for gain in view.gains if gain.against == against]
     values = np.array([gain.value for gain in gains])
     bars = error_bars(values, np.array([gain.low for gain in gains]), np.array([gain.high for gain in gains]))
-    positions = list(range(len(gains)))
     figure = go.Figure(
         go.Bar(
             x=numbers(values),
-            y=positions,
+            y=list(range(len(gains))),
             orientation="h",
             marker={"color": sign_colours(np.nan_to_num(values))},
             error_x=bars,
@@ -46,8 +46,7 @@ def real_gain_bars(view: CompareView, *, against: Literal["joint", "single"] = "
         )
     )
     figure.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
-    names = [label(gain.task) for gain in gains]
-    figure.update_yaxes(tickmode="array", tickvals=positions, ticktext=names, autorange="reversed")
+    bar_rows(figure, [gain.task for gain in gains])
     title = f"gain in validation loss against {_AGAINST[against]}; right of 0 is better"
     figure.update_xaxes(title={"text": title}, tickformat="+.0%")
     return finish(figure, height=row_height(len(gains), around=130))

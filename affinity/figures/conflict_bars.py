@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from affinity.analysis.views import ConflictsView, HurtTask
 from affinity.core.types import FloatArray
-from affinity.figures._style import HURTS, finish, full_label, label, numbers, row_height
+from affinity.figures._style import HURTS, bar_rows, finish, full_label, numbers, row_height
 
 MOST_BARS: Final = 20
 
@@ -16,7 +16,7 @@ MOST_BARS: Final = 20
 def worst_pairs(view: ConflictsView, *, most: int = MOST_BARS) -> go.Figure:
     """The pairs that fight most often, with their conflict rate; a click on a bar selects the two tasks."""
     pairs = [pair for pair in view.pairs if pair.n][:most]
-    names = [f"{label(pair.first)} · {label(pair.second)}" for pair in pairs]
+    names = [f"{pair.first} · {pair.second}" for pair in pairs]
     figure = _bars(names, np.array([pair.rate for pair in pairs]))
     figure.update_traces(
         customdata=[[pair.first, pair.second] for pair in pairs],
@@ -39,7 +39,7 @@ def worst_pairs_alt(view: ConflictsView, *, most: int = MOST_BARS) -> str:
 def layer_bars(view: ConflictsView, *, most: int = MOST_BARS) -> go.Figure:
     """Layers by how often gradients conflict there."""
     layers = view.layers[:most]
-    figure = _bars([label(layer.layer) for layer in layers], np.array([layer.rate for layer in layers]))
+    figure = _bars([layer.layer for layer in layers], np.array([layer.rate for layer in layers]))
     figure.update_traces(
         hovertext=[
             f"{full_label(layer.layer)}<br>{layer.score} of {layer.n} comparisons"
@@ -62,7 +62,7 @@ def layer_bars_alt(view: ConflictsView) -> str:
 def hurt_bars(rows: Sequence[HurtTask], *, most: int = MOST_BARS) -> go.Figure:
     """Tasks by how often an update goes against their gradient."""
     shown = [row for row in rows if row.n][:most]
-    figure = _bars([label(row.task) for row in shown], np.array([row.rate for row in shown]))
+    figure = _bars([row.task for row in shown], np.array([row.rate for row in shown]))
     figure.update_traces(
         hovertext=[
             f"{full_label(row.task)}<br>{row.hurt} of {row.n} steps"
@@ -81,17 +81,16 @@ def hurt_bars_alt(rows: Sequence[HurtTask]) -> str:
 
 
 def _bars(names: Sequence[str], shares: FloatArray) -> go.Figure:
-    """Horizontal bars of shares, the first on top; the same label may appear twice."""
-    positions = list(range(len(names)))
+    """Horizontal bars of shares, the first on top."""
     figure = go.Figure(
         go.Bar(
             x=numbers(shares),
-            y=positions,
+            y=list(range(len(names))),
             orientation="h",
             marker={"color": HURTS},
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    figure.update_yaxes(tickmode="array", tickvals=positions, ticktext=list(names), autorange="reversed")
+    bar_rows(figure, names)
     figure.update_xaxes(range=[0, 1], tickformat=".0%")
     return finish(figure, height=row_height(len(names), around=110, least=160))

@@ -89,10 +89,7 @@ def magnitude_timeline_alt(view: ConflictsView) -> str:
 def conflict_heatmap(view: ConflictsView, *, order: Sequence[str] | None = None) -> go.Figure:
     """Mean cosine of every pair; a click on a cell selects the two tasks."""
     matrix = AffinityMatrix(tasks=view.tasks, values=view.pair_cosine, signal="cosine")
-    figure = matrix_heatmap(matrix, order=order, limit=1.0, title="mean gradient cosine")
-    figure.update_xaxes(title={"text": ""})
-    figure.update_yaxes(title={"text": ""})
-    return figure
+    return matrix_heatmap(matrix, order=order, limit=1.0, directed=False, title="mean gradient cosine")
 
 
 def conflict_heatmap_alt(view: ConflictsView) -> str:

@@ -17,6 +17,7 @@ from affinity.figures._style import HELPS, HURTS, NEUTRAL, finish, full_label, l
 
 # More arrows than this hide each other; the strongest are drawn and the rest is counted.
 MOST_ARROWS: Final = 60
+MOST_NAMES: Final = 30
 
 _BEND: Final = 0.16
 _POINTS: Final = 24
@@ -59,11 +60,12 @@ def task_graph(
     strongest = max((abs(arrow.value) for arrow in arrows), default=1.0)
     for arrow in arrows[:MOST_ARROWS]:
         _add_arrow(figure, shown.tasks, places, arrow, strongest)
-    figure.add_trace(_tasks(names, places))
+    drawn = {shown.tasks[end] for arrow in arrows[:MOST_ARROWS] for end in (arrow.source, arrow.affected)}
+    figure.add_trace(_tasks(names, places, drawn))
     for name, colour, dash in (("helps", HELPS, "solid"), ("hurts", HURTS, "dash")):
         line = {"color": colour, "dash": dash, "width": 3}
         figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", line=line, name=name))
-    hidden = {"visible": False, "range": [-1.45, 1.45]}
+    hidden = {"visible": False, "range": [-1.35, 1.35]}
     figure.update_xaxes(**hidden)
     figure.update_yaxes(**hidden, scaleanchor="x")
     return finish(figure, height=560)
@@ -128,6 +130,7 @@ def _add_arrow(
                 "symbol": "arrow",
                 "angleref": "previous",
                 "color": colour,
+                "opacity": 1.0,
                 "size": [0.0] * (len(x) - 1) + [9.0 + 1.5 * width],
             },
             opacity=0.85,
@@ -162,14 +165,15 @@ def _bow(start: tuple[float, float], end: tuple[float, float]) -> tuple[list[flo
     return x.tolist(), y.tolist()
 
 
-def _tasks(names: Sequence[str], places: dict[str, tuple[float, float]]) -> go.Scatter:
-    few = len(names) <= 40
+def _tasks(names: Sequence[str], places: dict[str, tuple[float, float]], drawn: set[str]) -> go.Scatter:
+    """The tasks; where there are many, only those with an arrow are named, the others by the hover."""
+    named = set(names) if len(names) <= MOST_NAMES else drawn
     return go.Scatter(
         x=[places[name][0] for name in names],
         y=[places[name][1] for name in names],
-        mode="markers+text" if few else "markers",
-        marker={"size": 16, "color": NEUTRAL, "line": {"width": 0}},
-        text=[label(name) for name in names],
+        mode="markers+text",
+        marker={"size": 16 if len(names) <= MOST_NAMES else 7, "color": NEUTRAL, "line": {"width": 0}},
+        text=[label(name) if name in named else "" for name in names],
         textposition=[_side(places[name]) for name in names],
         hovertext=[full_label(name) for name in names],
         hovertemplate="%{hovertext}<extra></extra>",
