@@ -1,0 +1,14 @@
+"""Start page: the short answer for one run, and what to do next."""
+
+from affinity.analysis.overview import overview
+from pages.ui import data, frame, glossary, home, messages, pickers
+
+with frame.start("home"):
+    home.first_visit()
+    run = pickers.run()
+    view = data.ask(overview, run)
+    home.short_answer(view)
+    home.picture(run, view)
+    home.ways_on(run.id)
+    messages.caveats(view.caveats)
+    glossary.words_here("affinity", "source", "affected", "step", "interval", "confidence")

@@ -1,0 +1,25 @@
+"""Affinity: who helps whom?"""
+
+from affinity.analysis.affinity import affinity_view
+from pages.ui import affinity_panels, data, frame, glossary, messages, pair_table, pickers
+
+with frame.start("affinity"):
+    run = pickers.run()
+    choice = pickers.choice(run)
+    view = data.ask(
+        affinity_view,
+        run,
+        choice.signal.key,
+        reduce=choice.reduce,
+        first=choice.first,
+        last=choice.last,
+        split=choice.split,
+    )
+    messages.answer(view.sentence)
+    words, certain = affinity_panels.filters()
+    affinity_panels.heatmap(view, words=words, certain=certain and not choice.one_step)
+    pair_table.draw(view.rows, key="pairs")
+    affinity_panels.pair(run, view, choice)
+    affinity_panels.graph(view, certain=not choice.one_step)
+    messages.caveats([*view.caveats, choice.signal.meaning, view.interval_method])
+    glossary.words_here("affinity", "source", "affected", "lookahead", "proximal", "interval", "confidence")

@@ -1,0 +1,14 @@
+"""Conflicts: where do gradients fight?"""
+
+from affinity.analysis.conflicts import conflicts_view
+from pages.ui import conflict_panels, data, frame, glossary, messages, pickers
+
+with frame.start("conflicts"):
+    run = pickers.run()
+    view = data.ask(conflicts_view, run)
+    messages.answer(view.sentence)
+    conflict_panels.pairs(view)
+    conflict_panels.over_time(view)
+    conflict_panels.victims(view)
+    messages.caveats(view.caveats)
+    glossary.words_here("gradient", "gradient conflict", "cosine", "magnitude similarity", "noise floor")

@@ -1,0 +1,29 @@
+"""Runs: what do I have?"""
+
+import streamlit as st
+
+from pages.ui import data, frame, messages, pickers, run_list
+
+with frame.start("runs"):
+    runs = data.listed()
+    own = [item for item in runs if not item.sample]
+    samples = len(runs) - len(own)
+    if not own:
+        messages.empty(
+            "Start here: there is no run of your own yet.",
+            f"Look around in the {samples} samples below, or train a few tasks together; it takes a minute."
+            if samples
+            else "Train a few tasks together; it takes a minute and fills every page.",
+            page="train",
+            link="Train my first run",
+        )
+    else:
+        live = sum(item.status.live for item in own)
+        running = f", {live} of them still training" if live else ""
+        messages.answer(f"You have {len(own)} runs{running}, and {samples} samples to compare with.")
+    if runs:
+        st.caption("Click the box at the start of a row to select its run.")
+        run_list.draw(runs)
+        run_list.actions(pickers.listed_run(runs))
+    with st.expander("Add a run that somebody sent me", icon=":material/upload:", expanded=not runs):
+        run_list.upload()

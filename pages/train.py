@@ -1,0 +1,21 @@
+"""Train: what happens if these tasks learn together?"""
+
+import streamlit as st
+
+from pages.ui import frame, glossary, live, progress, train_form
+
+with frame.start("train"):
+    progress.watch("training", live.picture)
+    live.last_result()
+    st.subheader("A new training", anchor=False)
+    order = train_form.draw()
+    st.button(
+        "Start training",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="start_training",
+        on_click=train_form.start,
+        args=(order,),
+    )
+    st.caption("It runs in the background: you can leave this page or close the browser and come back.")
+    glossary.words_here("shared network", "method", "step", "seed", "probe", "lookahead", "gradient")
