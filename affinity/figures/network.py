@@ -18,6 +18,8 @@ from affinity.figures._style import HELPS, HURTS, NEUTRAL, finish, full_label, l
 # More arrows than this hide each other; the strongest are drawn and the rest is counted.
 MOST_ARROWS: Final = 60
 MOST_NAMES: Final = 30
+# Where there are more tasks, the ends of so many of the strongest arrows are named.
+MOST_NAMED: Final = 12
 
 _BEND: Final = 0.16
 _POINTS: Final = 24
@@ -60,7 +62,7 @@ def task_graph(
     strongest = max((abs(arrow.value) for arrow in arrows), default=1.0)
     for arrow in arrows[:MOST_ARROWS]:
         _add_arrow(figure, shown.tasks, places, arrow, strongest)
-    drawn = {shown.tasks[end] for arrow in arrows[:MOST_ARROWS] for end in (arrow.source, arrow.affected)}
+    drawn = {shown.tasks[end] for arrow in arrows[:MOST_NAMED] for end in (arrow.source, arrow.affected)}
     figure.add_trace(_tasks(names, places, drawn))
     for name, colour, dash in (("helps", HELPS, "solid"), ("hurts", HURTS, "dash")):
         line = {"color": colour, "dash": dash, "width": 3}
