@@ -15,7 +15,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def safe_text(text: str) -> str:
-    """Text that a spreadsheet shows instead of running it: a leading apostrophe where it looks like a formula."""
+    """Text that a spreadsheet shows and does not run: a leading apostrophe where it looks like a formula."""
     bare = text.lstrip(" \u00a0\n")
     return f"'{text}" if bare.startswith(_FORMULA_STARTS) else text
 

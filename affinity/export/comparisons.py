@@ -9,21 +9,31 @@ from affinity.export._csv import Cell, csv_text
 
 NOT_IN_RUN = "not in this run"
 
+# Column name in the file, and the field of a gain it shows.
+_GAIN_COLUMNS = (
+    ("task", "task"),
+    ("against", "against"),
+    ("gain", "value"),
+    ("low", "low"),
+    ("high", "high"),
+    ("outcome", "outcome"),
+    ("metric", "metric"),
+    ("reference_metric", "reference_metric"),
+    ("metric_gain", "metric_gain"),
+    ("metric_low", "metric_low"),
+    ("metric_high", "metric_high"),
+    ("seeds", "n"),
+)
+
 
 def gains_csv(view: CompareView) -> str:
     """The real gain of every task against each reference."""
-    header = ["task", "against", "gain", "low", "high", "outcome", "metric", "reference_metric"]
-    header += ["metric_gain", "metric_low", "metric_high", "seeds"]
-    rows: Iterable[list[Cell]] = (
-        [gain.task, gain.against, gain.value, gain.low, gain.high, gain.outcome, gain.metric]
-        + [gain.reference_metric, gain.metric_gain, gain.metric_low, gain.metric_high, gain.n]
-        for gain in view.gains
-    )
+    rows: Iterable[list[Cell]] = ([getattr(gain, field) for _, field in _GAIN_COLUMNS] for gain in view.gains)
     notes = [
         "gain = 1 - validation loss / validation loss of the reference, mean over seeds; positive is better. "
         "Intervals are paired 95 % t intervals over seeds."
     ]
-    return csv_text(header, rows, notes=notes)
+    return csv_text([name for name, _ in _GAIN_COLUMNS], rows, notes=notes)
 
 
 def predicted_gains_csv(view: GroupsView) -> str:
