@@ -79,6 +79,21 @@ def test_images_keep_one_scale_for_all_pixels_of_a_channel():
     assert np.allclose(scaled[:3].std(), 1, atol=1e-6)
 
 
+def test_images_are_centred_and_scaled_by_the_training_images_alone():
+    images = np.random.default_rng(0).normal(5, 2, size=(20, 2, 3, 3))
+    changed = images.copy()
+    changed[10:] += 100
+    first, second = (standardise_images(values, np.arange(10)) for values in (images, changed))
+    assert np.array_equal(first[:10], second[:10])
+    assert np.allclose(first[:10].mean(axis=0), 0, atol=1e-6)
+
+
+def test_a_channel_that_does_not_vary_in_training_is_zero():
+    images = np.zeros((3, 1, 2, 2))
+    images[2] = 7
+    assert not standardise_images(images, np.array([0, 1])).any()
+
+
 def test_a_target_is_scaled_by_its_labelled_training_rows():
     values = np.array([1.0, 3.0, np.nan, 100.0])
     scaled = standardise_target(values, np.array([0, 1, 2]))
