@@ -22,6 +22,7 @@ class Elements:
         problem: the question it came from.
         tasks: per element its positions, ascending.
         sizes: (M,) number of tasks.
+        belongs: (M, N) 1.0 where a task belongs to an element.
         onto: (M, N) summed affinity of an element's tasks onto each task, without a task's own.
         pairs: (M, M) summed affinity between two elements in both directions; the diagonal holds the sum
             inside the element.
@@ -34,6 +35,7 @@ class Elements:
     problem: GroupingProblem
     tasks: tuple[tuple[int, ...], ...]
     sizes: IntArray
+    belongs: FloatArray
     onto: FloatArray
     pairs: FloatArray
     alone: FloatArray
@@ -97,6 +99,7 @@ def elements_of(problem: GroupingProblem) -> Elements:
         problem=problem,
         tasks=tasks,
         sizes=sizes,
+        belongs=belongs,
         onto=belongs @ affinity,
         pairs=pairs,
         alone=_alone(problem, tasks, np.diagonal(inside), sizes),
@@ -128,6 +131,10 @@ def _alone(
     if problem.objective not in MEAN_OBJECTIVES:
         return np.zeros(len(tasks))
     singles = alone_scores(problem)
+    if problem.objective == "tag":
+        # Forbidden is forbidden: a milder number that no gain can outweigh keeps the sums' digits.
+        strongest = float(np.abs(filled_affinity(problem)).max())
+        singles = np.maximum(singles, -10 * problem.size * strongest - 1)
     own = np.array([singles[members[0]] for members in tasks])
     return np.where(sizes == 1, own, inside / np.maximum(sizes - 1, 1))
 

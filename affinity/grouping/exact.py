@@ -1,49 +1,35 @@
-"""The best grouping with its proof."""
+"""The best grouping with its proof, or the best so far with its bound when it is stopped."""
 
 from affinity.core.entry import Grouper
-from affinity.core.errors import GroupingError
 from affinity.core.grouping import GroupingProblem, GroupingSolution
 from affinity.core.settings import NoSettings
-from affinity.grouping._elements import Elements, elements_of, score_of, solution_groups
+from affinity.grouping._elements import elements_of
 from affinity.grouping._limits import Watch
-from affinity.grouping._subset_dp import best_partitions
-from affinity.grouping._tables import overlapping_values, partition_values
+from affinity.grouping._measured import best_networks_of_table
+from affinity.grouping._proof import MAX_SUBSET_ELEMENTS, by_columns, by_subsets, without_budget
 
 
 def group(problem: GroupingProblem, settings: NoSettings) -> GroupingSolution:
     """The best grouping into at most `problem.groups` networks.
 
+    Up to ten tasks: dynamic programming over subsets. Up to 28: column generation whose pricing looks at
+    every subset. Up to 62 without overlap: the same with a branch-and-bound pricing. Without a binding
+    budget: pairs and triples, to 150 tasks. Beyond: the best found and a bound, never called optimal.
+
     Raises:
         GroupingError: no grouping meets the constraints.
     """
-    elements = elements_of(problem)
     watch = Watch(problem)
-    return _by_subsets(elements, watch)
-
-
-def _by_subsets(elements: Elements, watch: Watch) -> GroupingSolution:
-    problem = elements.problem
-    if problem.overlap:
-        values, networks = overlapping_values(elements)
-    else:
-        values = partition_values(elements)
-    layers = best_partitions(values, min(problem.groups, elements.count), watch)
-    if problem.objective == "density":
-        layers = layers[problem.groups - 1 :]
-    best, blocks = max(layers, key=lambda layer: layer[0])
-    if best == float("-inf"):
-        raise GroupingError(
-            "no grouping meets the constraints.", hint="Allow more networks or relax a limit."
-        )
-    chosen = [(int(networks[block]) if problem.overlap else block, block) for block in blocks]
-    score = score_of(elements, chosen)
-    return GroupingSolution(
-        groups=solution_groups(elements, chosen),
-        score=score,
-        bound=float("inf") if watch.reason else score,
-        optimal=not watch.reason,
-        stopped=watch.reason,
-    )
+    if problem.table is not None:
+        return best_networks_of_table(problem, watch)
+    elements = elements_of(problem)
+    if elements.count <= MAX_SUBSET_ELEMENTS:
+        return by_subsets(elements, watch)
+    if elements.count > 20 or problem.groups >= problem.size // 2:
+        unbudgeted = without_budget(problem, watch)
+        if unbudgeted is not None:
+            return unbudgeted
+    return by_columns(problem, watch)
 
 
 GROUPER = Grouper(
