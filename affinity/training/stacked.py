@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, optim
-from torch.func import functional_call, vmap
 
 from affinity.core.entry import Split
 from affinity.core.types import FloatArray
@@ -21,6 +20,7 @@ from affinity.training.frozen import frozen_statistics, same_randomness
 from affinity.training.lookahead import lookahead
 from affinity.training.losses import TaskLosses
 from affinity.training.network import MultiTaskNetwork, layers_of
+from affinity.training.stacked_trunk import StackedTrunk
 
 # Values that one chunk of stacked networks may hold in its largest layer: 64 million floats are 256 MB.
 CHUNK_VALUES = 64_000_000
@@ -60,7 +60,7 @@ class StackedAccess(StepAccess):
         self._network = network
         self._task_losses = losses
         self._batches = batches
-        self._names = [name for name, p in network.trunk.named_parameters() if p.requires_grad]
+        self._trunk = StackedTrunk(network.trunk, self._shared)
 
     def losses(self, split: Split = "train") -> FloatArray:
         """(N,) losses before the step; NaN = the task is absent from the batch."""
@@ -72,11 +72,12 @@ class StackedAccess(StepAccess):
 
     @cached_property
     def _forward(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Features with their graph, head outputs with a graph of their own, and the losses."""
+        """Features, head outputs with a graph of their own, and the losses."""
         batch = self._batches["train"]
-        with torch.enable_grad(), same_randomness(), frozen_statistics([self._network]):
-            features = self._network.trunk(batch.inputs)
-            outputs = self._network.apply_heads(features.detach()).detach().requires_grad_()
+        with same_randomness(), frozen_statistics([self._network]):
+            features = self._trunk.forward(batch.inputs)
+        with torch.enable_grad():
+            outputs = self._network.apply_heads(features).detach().requires_grad_()
             return features, outputs, self._task_losses(outputs, batch.targets)
 
     @cached_property
@@ -91,20 +92,16 @@ class StackedAccess(StepAccess):
         return torch.autograd.grad(total, outputs, retain_graph=True)[0]
 
     def _gradients(self) -> list[Tensor]:
-        features, _, losses = self._forward
+        absent = ~torch.isfinite(self._forward[2].detach())
         cotangents = self._feature_gradients()
-        found = torch.autograd.grad(
-            features, self._shared, cotangents, is_grads_batched=True, allow_unused=True
-        )
-        absent = ~torch.isfinite(losses.detach())
-        gradients = []
-        for parameter, reached in zip(self._shared, found, strict=True):
-            rows: Tensor | None = reached
-            filled = parameter.new_zeros(len(absent), *parameter.shape) if rows is None else rows
-            if bool(absent.any()):
-                filled = filled.masked_fill(absent.view(-1, *[1] * parameter.dim()), torch.nan)
-            gradients.append(filled.detach())
-        return gradients
+        with torch.no_grad():
+            gradients = self._trunk.gradients(cotangents)
+        if not bool(absent.any()):
+            return gradients
+        return [
+            gradient.masked_fill(absent.view(-1, *[1] * (gradient.dim() - 1)), torch.nan)
+            for gradient in gradients
+        ]
 
     def _feature_gradients(self) -> Tensor:
         """(N, B, width): the gradient of each task's loss with respect to the shared features."""
@@ -145,7 +142,7 @@ class StackedAccess(StepAccess):
 
     def _stepped_heads(self) -> tuple[Tensor, Tensor]:
         """All heads after each has taken its own task's optimiser step."""
-        features = self._forward[0].detach()
+        features = self._forward[0]
         per_output = self._output_gradients
         weights, biases = per_output.T @ features, per_output.sum(dim=0)
         moved_weights, moved_biases = [], []
@@ -160,14 +157,8 @@ class StackedAccess(StepAccess):
 
     def _stacked_features(self, stepped: Sequence[Tensor], inputs: Tensor) -> Tensor:
         """(M, B, width) features of M trunks that differ in their trainable parameters."""
-
-        def features(values: list[Tensor]) -> Tensor:
-            named = dict(zip(self._names, values, strict=True))
-            result: Tensor = functional_call(self._network.trunk, named, (inputs,))
-            return result
-
         with same_randomness(), frozen_statistics([self._network]):
-            return vmap(features, randomness="same")(list(stepped))
+            return self._trunk.stacked(stepped, inputs)
 
     def _chunks(self, count: int, batch: Batch) -> list[slice]:
         widest = max((parameter.shape[0] for parameter in self._shared), default=1)
