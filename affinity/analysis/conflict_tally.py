@@ -10,10 +10,10 @@ from affinity.analysis.gram_statistics import (
     gradient_norms,
     magnitude_similarity,
     over,
+    pair_cosines,
     usable,
 )
 from affinity.analysis.views import HurtTask, PairConflict
-from affinity.core.linalg import cosine_of_gram
 from affinity.core.types import FloatArray
 
 
@@ -38,7 +38,7 @@ class PairTally:
     @classmethod
     def of(cls, gram: FloatArray, *, threshold: float = 0.0) -> "PairTally":
         """The tally of (T, N, N) Gram matrices."""
-        cosines = cosine_of_gram(gram)
+        cosines = pair_cosines(gram)
         similarity = magnitude_similarity(gradient_norms(gram))
         return cls(
             conflicts=conflicts(cosines, threshold=threshold).sum(axis=0).astype(np.float64),

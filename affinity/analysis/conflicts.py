@@ -16,6 +16,7 @@ from affinity.analysis.gram_statistics import (
     magnitude_similarity,
     min_norm_weights,
     over,
+    pair_cosines,
     pareto_gap,
     spectrum,
     upper_pairs,
@@ -25,7 +26,6 @@ from affinity.analysis.series import Span, read, spans
 from affinity.analysis.signals import usable
 from affinity.analysis.views import ConflictsView, HurtTask
 from affinity.core.errors import NotEnoughData, NotRecorded
-from affinity.core.linalg import cosine_of_gram
 from affinity.core.types import AnyArray, FloatArray, Signal, read_only
 from affinity.runs.reader import Run
 
@@ -164,7 +164,7 @@ def _gram_parts(run: Run, span: Span) -> Iterator[Signal]:
 
 def _per_step(grams: FloatArray) -> dict[str, AnyArray]:
     """Statistics of (T, N, N) Gram matrices, each (T, ...)."""
-    norms, cosines = gradient_norms(grams), upper_pairs(cosine_of_gram(grams))
+    norms, cosines = gradient_norms(grams), upper_pairs(pair_cosines(grams))
     defined = np.isfinite(cosines)
     lowest = np.min(cosines, axis=1, initial=np.inf, where=defined)
     return {

@@ -19,13 +19,13 @@ from affinity.analysis.gram_statistics import (
     mean_of_known,
     min_norm_weights,
     over,
+    pair_cosines,
     pareto_gap,
     spectrum,
     upper_pairs,
     usable,
 )
 from affinity.core.errors import AffinityError
-from affinity.core.linalg import cosine_of_gram
 from affinity.core.strict_json import Json, to_json
 from affinity.core.types import AnyArray, FloatArray
 
@@ -87,7 +87,7 @@ def statistics_of_matrix(gradients: FloatArray, tasks: Sequence[str]) -> dict[st
 
 
 def _pair_statistics(gram: FloatArray, unit: float) -> dict[str, object]:
-    cosines = cosine_of_gram(gram)
+    cosines = pair_cosines(gram)
     similarity = magnitude_similarity(gradient_norms(gram))
     pairs = upper_pairs(cosines)
     defined = np.isfinite(pairs)
@@ -151,7 +151,7 @@ def _two_task_statistics(gram: FloatArray) -> dict[str, object]:
     """Curvature bounding measure and condition (a) of Yu et al., 2020, theorem 2."""
     if len(gram) != 2:
         return {}
-    cosine = float(cosine_of_gram(gram)[0, 1])
+    cosine = float(pair_cosines(gram)[0, 1])
     similarity = float(magnitude_similarity(gradient_norms(gram))[0, 1])
     difference, total = gram[0, 0] + gram[1, 1] - 2 * gram[0, 1], gram[0, 0] + gram[1, 1] + 2 * gram[0, 1]
     bound = (1 - cosine**2) * over(np.array(difference), float(total))

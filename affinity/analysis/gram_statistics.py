@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from affinity.core.linalg import cosine_of_gram
 from affinity.core.types import AnyArray, FloatArray, IntArray
 
 # Float noise around zero is no conflict.
@@ -24,6 +25,11 @@ def gradient_norms(gram: FloatArray) -> FloatArray:
     """(..., N) norms of the tasks' gradients; NaN where not finite."""
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
     return np.sqrt(np.where(np.isfinite(squares), np.maximum(squares, 0.0), np.nan))
+
+
+def pair_cosines(gram: FloatArray) -> FloatArray:
+    """(..., N, N) cosines between the tasks' gradients; NaN where one is zero or not finite."""
+    return cosine_of_gram(np.where(np.isfinite(gram), gram, np.nan))
 
 
 def conflicts(cosines: FloatArray, *, threshold: float = 0.0) -> AnyArray:

@@ -98,7 +98,7 @@ def mean_over_steps(values: FloatArray, *, weights: FloatArray | None = None) ->
         Estimates of the shape of one step.
     """
     shape = values.shape[1:]
-    flat = values.reshape(len(values), -1)
+    flat = values.reshape(len(values), int(np.prod(shape)))
     parts = [_columns(flat[:, at : at + _COLUMNS], weights) for at in range(0, flat.shape[1], _COLUMNS)]
     if not parts:
         parts = [_columns(flat, weights)]

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from affinity.core.entry import Measure
 from affinity.core.linalg import cosine_of_gram
 from affinity.core.types import FloatArray
@@ -16,7 +18,8 @@ def compute(recorded: Mapping[str, FloatArray]) -> FloatArray:
     Returns:
         (T, N, N) in [-1, 1], NaN where a gradient is zero. Reference: Yu et al., 2020, definition 1.
     """
-    return cosine_of_gram(recorded["gram"])
+    gram = recorded["gram"]
+    return cosine_of_gram(np.where(np.isfinite(gram), gram, np.nan))
 
 
 MEASURE = Measure(
