@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+
+from affinity.analysis.uncertainty import LEAST_VALUES, mean_over_seeds, mean_over_steps
+
+
+def autoregression(phi: float, steps: int, series: int, rng: np.random.Generator) -> np.ndarray:
+    """(steps, series) from the stationary state, true mean 0."""
+    values = np.empty((steps, series))
+    values[0] = rng.normal(size=series) / np.sqrt(1 - phi**2)
+    for step in range(1, steps):
+        values[step] = phi * values[step - 1] + rng.normal(size=series)
+    return values
+
+
+def coverage(values: np.ndarray) -> float:
+    found = mean_over_steps(values)
+    return float(np.mean((found.low <= 0) & (found.high >= 0)))
+
+
+@pytest.mark.parametrize("steps", [30, 200])
+@pytest.mark.parametrize("phi", [0.0, 0.8])
+def test_intervals_cover_the_true_mean_of_correlated_steps(phi: float, steps: int) -> None:
+    values = autoregression(phi, steps, 2000, np.random.default_rng(7))
+    assert 0.90 <= coverage(values) <= 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [30, 50, 80, 120, 200])
+@pytest.mark.parametrize("phi", [0.0, 0.2, 0.35, 0.5, 0.65, 0.8])
+def test_intervals_cover_the_true_mean_in_1000_of_1000_settings(phi: float, steps: int) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(5):
+        assert 0.90 <= coverage(autoregression(phi, steps, 1000, rng)) <= 0.98
+
+
+def test_missing_steps_are_passed_over_and_coverage_holds() -> None:
+    rng = np.random.default_rng(5)
+    values = autoregression(0.5, 80, 2000, rng)
+    values[rng.random(values.shape) < 0.3] = np.nan
+    assert 0.90 <= coverage(values) <= 0.98
+
+
+def test_slow_drift_below_noise_is_seen_with_enough_steps() -> None:
+    rng = np.random.default_rng(6)
+    slow = autoregression(0.9, 400, 1000, rng)
+    values = slow + slow.std() * rng.normal(size=slow.shape)
+    assert 0.90 <= coverage(values) <= 0.98
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_intervals_over_seeds_cover_when_seeds_differ(seeds: int) -> None:
+    rng = np.random.default_rng(8)
+    runs = [mean_over_steps(autoregression(0.5, 60, 2000, rng) + rng.normal(size=2000)) for _ in range(seeds)]
+    found = mean_over_seeds(runs)
+    assert 0.90 <= np.mean((found.low <= 0) & (found.high >= 0)) <= 0.98
+
+
+def test_seeds_that_agree_by_luck_do_not_shrink_the_interval_below_the_steps() -> None:
+    one = mean_over_steps(np.random.default_rng(1).normal(size=(50, 4)))
+    found = mean_over_seeds([one, one, one])
+    np.testing.assert_allclose(found.error, one.error / np.sqrt(3))
+    np.testing.assert_array_equal(found.count, 150)
+
+
+def test_mean_and_count_pass_over_missing_values() -> None:
+    values = np.array([1.0, np.nan, 3.0, np.nan, 5.0])[:, None]
+    found = mean_over_steps(values)
+    assert found.value[0] == 3.0
+    assert found.count[0] == 3
+    assert np.isnan(found.low[0])
+    assert np.isnan(found.confidence[0])
+
+
+def test_missing_values_do_not_change_the_estimate_of_the_rest() -> None:
+    values = np.random.default_rng(2).normal(size=(40, 1))
+    holes = np.full((60, 1), np.nan)
+    holes[np.sort(np.random.default_rng(3).choice(60, 40, replace=False))] = values
+    np.testing.assert_allclose(mean_over_steps(holes).error, mean_over_steps(values).error, rtol=0.2)
+
+
+def test_a_series_without_values_is_missing_everywhere() -> None:
+    found = mean_over_steps(np.full((20, 2), np.nan))
+    assert np.isnan(found.value).all()
+    assert np.isnan(found.error).all()
+    assert (found.count == 0).all()
+
+
+@pytest.mark.parametrize("steps", [0, 1, LEAST_VALUES - 1])
+def test_too_few_values_give_no_interval(steps: int) -> None:
+    found = mean_over_steps(np.ones((steps, 3)))
+    assert np.isnan(found.error).all()
+
+
+def test_a_constant_series_has_a_certain_sign_and_zero_has_none() -> None:
+    found = mean_over_steps(np.column_stack([np.full(20, 0.3), np.zeros(20)]))
+    np.testing.assert_allclose(found.error, 0.0, atol=1e-15)
+    np.testing.assert_allclose(found.confidence, [1.0, 0.5])
+
+
+def test_sign_confidence_agrees_with_the_interval() -> None:
+    found = mean_over_steps(np.random.default_rng(4).normal(0.2, 1.0, size=(60, 500)))
+    excludes_zero = (found.low > 0) | (found.high < 0)
+    np.testing.assert_array_equal(excludes_zero, found.confidence > 0.975)
+
+
+def test_correlated_steps_are_reported() -> None:
+    values = autoregression(0.8, 400, 300, np.random.default_rng(9))
+    # An autoregression of 0.8 has (1 + 0.8) / (1 - 0.8) = 9 correlated steps.
+    assert 7 < np.median(mean_over_steps(values).correlated) < 12
+
+
+def test_equal_weights_change_nothing() -> None:
+    values = np.random.default_rng(10).normal(size=(50, 6))
+    plain, weighted = mean_over_steps(values), mean_over_steps(values, weights=np.full(50, 0.3))
+    np.testing.assert_allclose(weighted.value, plain.value)
+    np.testing.assert_allclose(weighted.error, plain.error)
