@@ -51,8 +51,9 @@ class TrainConfig(Settings):
     def __post_init__(self) -> None:
         for name in ("dataset_settings", "model_settings", "method_settings"):
             given = getattr(self, name)
-            pairs = given.items() if isinstance(given, dict) else given
-            object.__setattr__(self, name, tuple(sorted((str(key), _frozen(value)) for key, value in pairs)))
+            pairs = dict(given).items()
+            frozen = sorted(((str(key), _frozen(value)) for key, value in pairs), key=lambda pair: pair[0])
+            object.__setattr__(self, name, tuple(frozen))
         super().__post_init__()
 
     def to_json(self) -> dict[str, Json]:

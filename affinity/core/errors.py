@@ -84,6 +84,10 @@ class NeedsAnswer(ImportFailed):
         self.question = question
         self.choices = choices
 
+    def __reduce__(self) -> tuple[type["NeedsAnswer"], tuple[str, tuple[str, ...], str | None]]:
+        """Its own arguments, so that it travels between processes; the base class has three others."""
+        return NeedsAnswer, (self.question, self.choices, self.where)
+
 
 class Unreadable(ImportFailed):
     """A part of a file could not be read; names the file, the line and the reason."""

@@ -13,14 +13,15 @@ _BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u20
 
 def clean_name(name: str) -> str:
     """NFC form of `name` without control or bidirectional characters, at most 200 long; never empty."""
-    composed = unicodedata.normalize("NFC", str(name))
     kept = (
         " " if character in "\t\n\r" else character
-        for character in composed
+        for character in str(name)
         if character in "\t\n\r"
         or (unicodedata.category(character) not in {"Cc", "Cs"} and character not in _BIDI_CONTROLS)
     )
-    return "".join(kept).strip()[:MAX_NAME_LENGTH].rstrip() or "unnamed"
+    # Composed last: what was stripped may have stood between a letter and its accent.
+    composed = unicodedata.normalize("NFC", "".join(kept))
+    return composed.strip()[:MAX_NAME_LENGTH].rstrip() or "unnamed"
 
 
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:

@@ -6,12 +6,15 @@ The command line, the forms and the run log all read the same description, so th
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from affinity.core.errors import SettingsError
 from affinity.core.strict_json import Json, to_json
+
+
+MAX_SHOWN = 80
 
 
 def setting(
@@ -29,10 +32,14 @@ def setting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingField:
-    """One field of a settings class, as a form or a command line needs it."""
+    """One field of a settings class, as a form or a command line needs it.
+
+    `items` is the type of a list's items, and None for other kinds.
+    """
 
     name: str
     kind: type
+    items: type | None
     optional: bool
     default: object
     help: str
@@ -62,7 +69,10 @@ class Settings:
 
     @classmethod
     def from_json(cls, values: Mapping[str, object]) -> Self:
-        """Settings from untrusted values; text is converted where the field is a number or a bool.
+        """Settings from untrusted values.
+
+        Text is converted where the field is a number, a bool or a list of texts, which are separated by
+        commas.
 
         Raises:
             SettingsError: an unknown name, a wrong type, or a value out of range.
@@ -96,6 +106,7 @@ def describe(settings: type[Settings]) -> tuple[SettingField, ...]:
             SettingField(
                 name=field.name,
                 kind=kind,
+                items=_item_kind(hints[field.name]),
                 optional=optional,
                 default=field.default,
                 help=metadata.get("help", ""),
@@ -116,15 +127,23 @@ def _unwrap(hint: object) -> tuple[type, bool]:
     return (origin or hint), False  # type: ignore[return-value]
 
 
+def _item_kind(hint: object) -> type | None:
+    """The type of the items of `tuple[X, ...]`, also behind `| None`."""
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return _item_kind(inside[0])
+    return _unwrap(inside[0])[0] if origin is tuple else None
+
+
 def _convert(field: SettingField, value: object, where: str) -> object:
     if value is None and field.optional:
         return None
     try:
         if field.kind is bool and isinstance(value, str):
             return {"true": True, "false": False}[value.strip().lower()]
-        if field.kind is tuple and isinstance(value, list | tuple | Mapping):
-            return tuple(value.items()) if isinstance(value, Mapping) else tuple(value)
-        if field.kind is int and not isinstance(value, bool) and isinstance(value, int | float | str):
+        if field.kind is tuple:
+            return _converted_list(field, value)
+        if field.kind is int and isinstance(value, float | str):
             if float(value) != int(float(value)):
                 raise ValueError
             return int(float(value))
@@ -135,17 +154,43 @@ def _convert(field: SettingField, value: object, where: str) -> object:
     else:
         if isinstance(value, field.kind):
             return value
-    raise SettingsError(f"{value!r} is not {_article(field.kind)}.", f"{where}.{field.name}", field.help)
+    raise _wrong_kind(field, value, where)
+
+
+def _converted_list(field: SettingField, value: object) -> tuple[object, ...]:
+    if isinstance(value, str) and field.items is str:
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, Mapping) and field.items is tuple:
+        return tuple(value.items())
+    if not isinstance(value, list | tuple) or not _fitting_items(field, value):
+        raise ValueError
+    return tuple(value)
+
+
+def _fitting_items(field: SettingField, items: Iterable[object]) -> bool:
+    """Every item has the type of the list's items; a tuple among them is a (name, value) pair."""
+    if field.items is tuple:
+        return all(
+            isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) for item in items
+        )
+    return field.items is None or all(isinstance(item, field.items) for item in items)
+
+
+def _wrong_kind(field: SettingField, value: object, where: str) -> SettingsError:
+    shown = repr(value) if len(repr(value)) <= MAX_SHOWN else f"{repr(value)[:MAX_SHOWN]}..."
+    kind = f"{_article(field.kind)} of text" if field.items is str else _article(field.kind)
+    return SettingsError(f"{shown} is not {kind}.", f"{where}.{field.name}", field.help)
 
 
 def _check(field: SettingField, value: object, where: str) -> None:
     place = f"{where}.{field.name}"
     if value is None and field.optional:
         return
-    numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    wrong_number = field.kind in (int, float) and not numeric
-    if wrong_number or (field.kind is bool and not isinstance(value, bool)):
-        raise SettingsError(f"{value!r} is not {_article(field.kind)}.", place, field.help)
+    accepted = int | float if field.kind is float else field.kind
+    if not isinstance(value, accepted) or (isinstance(value, bool) and field.kind is not bool):
+        raise _wrong_kind(field, value, where)
+    if isinstance(value, tuple) and not _fitting_items(field, value):
+        raise _wrong_kind(field, value, where)
     if field.choices:
         chosen = value if isinstance(value, tuple) else (value,)
         for item in chosen:

@@ -25,6 +25,13 @@ def read_only(values: Any, dtype: type = np.float64) -> AnyArray:  # noqa: ANN40
     return array
 
 
+def _protect(record: object, name: str) -> None:
+    """Give a record a view of its array that nobody can write to; large arrays are not copied."""
+    view = getattr(record, name).view()
+    view.setflags(write=False)
+    object.__setattr__(record, name, view)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSpec:
     """One task of a dataset.
@@ -83,6 +90,10 @@ class DatasetArrays:
                 raise DatasetError(f"target '{name}' has shape {target.shape}, expected ({count},).")
         if not len(self.train) or not len(self.validation):
             raise DatasetError(f"{count} samples are too few for a training and a validation part.")
+        for name in ("inputs", "train", "validation"):
+            _protect(self, name)
+        targets = {name: read_only(target) for name, target in self.targets.items()}
+        object.__setattr__(self, "targets", targets)
 
     def only(self, names: Iterable[str]) -> "DatasetArrays":
         """The same samples and split with a subset of the tasks, in the dataset's order.
@@ -127,6 +138,10 @@ class Signal:
     unit: str = ""
     sense: str = "neither"
     truncated: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "values"):
+            _protect(self, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -228,6 +243,8 @@ class Grouping:
 
     def __post_init__(self) -> None:
         known, served = set(self.tasks), [task for group in self.groups for task in group.serve]
+        if not known or len(known) != len(self.tasks):
+            raise GroupingError("a grouping needs tasks with names of their own.")
         for group in self.groups:
             strangers = sorted(set(group.train) - known)
             if strangers:
@@ -238,6 +255,11 @@ class Grouping:
                 raise GroupingError(
                     f"'{task}' is served by {times}.", hint="Every task needs exactly one serving group."
                 )
+        if self.stability is not None:
+            size = len(self.tasks)
+            if np.shape(self.stability) != (size, size):
+                raise GroupingError(f"the stability has shape {np.shape(self.stability)}, not {size} x {size}.")
+            object.__setattr__(self, "stability", read_only(self.stability))
 
     @classmethod
     def partition(cls, tasks: Iterable[str], groups: Iterable[Iterable[str]], **details: Any) -> "Grouping":  # noqa: ANN401

@@ -74,7 +74,7 @@ def load_data(config: TrainConfig) -> DatasetArrays:
     """
     dataset = DATASETS.find(config.dataset)
     data = dataset.load(dataset.settings.from_json(dict(config.dataset_settings)), config.data_seed)
-    return data if config.tasks is None else data.only(config.tasks)
+    return data.only(config.tasks) if config.tasks else data
 
 
 def resolve_device(name: str) -> torch.device:
