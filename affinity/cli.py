@@ -5,9 +5,11 @@ Exit 0, or 2 for bad input with one line on stderr.
 
 import argparse
 import importlib
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from affinity.core.errors import AffinityError
 from affinity.core.strict_json import dumps
@@ -28,13 +30,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         answer, text = _command(options.module, options.name)(options)
     except AffinityError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{error.filename or 'system'}: {error.strerror or error}.")
     except KeyboardInterrupt:
         print("error: interrupted.", file=sys.stderr)
         return 130
-    print(dumps(answer) if options.json else text)
+    # Names are any unicode, and JSON is UTF-8 whatever the terminal speaks.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        print(dumps(answer) if options.json else text, flush=True)
+    except BrokenPipeError:  # the reader has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _refuse(reason: str) -> int:
+    """One line that says what and where."""
+    print(f"error: {' '.join(reason.split())}", file=sys.stderr)
+    return 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad usage is bad input too: one line, without the usage text before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the one line and leave."""
+        sys.exit(_refuse(f"{self.prog}: {message} (--help shows what is possible)."))
 
 
 def _command(module: str, name: str) -> "Callable[[Options], Answer]":
@@ -46,7 +69,7 @@ def _command(module: str, name: str) -> "Callable[[Options], Answer]":
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="affinity", description="Which tasks should be learned together?")
+    parser = _Parser(prog="affinity", description="Which tasks should be learned together?")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, module: str, text: str) -> argparse.ArgumentParser:

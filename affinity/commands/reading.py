@@ -14,7 +14,7 @@ from affinity.core.entry import Entry
 from affinity.core.errors import SettingsError
 from affinity.core.strict_json import dumps, read_object
 from affinity.core.types import DIRECTION, Grouping
-from affinity.export.matrix import matrix_csv, matrix_json
+from affinity.export.matrices import matrix_csv, matrix_json_text
 from affinity.grouping import read_grouping, write_grouping
 from affinity.runs.library import Library
 
@@ -142,7 +142,7 @@ def export_command(options: Options) -> Answer:
         text = write_grouping(read_grouping(read_text(options.grouping), options.grouping, tasks=run.tasks))
     else:
         matrix = matrix_of(options, run)
-        text = matrix_csv(matrix) if options.format == "csv" else matrix_json(matrix)
+        text = matrix_csv(matrix) if options.format == "csv" else matrix_json_text(matrix)
     if options.output:
         Path(options.output).write_text(text, encoding="utf-8")
         return {"file": options.output}, options.output

@@ -8,7 +8,7 @@ from affinity.core.config import TrainConfig
 from affinity.core.errors import AffinityError, SettingsError
 from affinity.grouping import read_grouping
 from affinity.jobs.prepare import prepare_rerun, prepare_training
-from affinity.jobs.worker import execute
+from affinity.jobs.worker import claim, execute
 from affinity.runs.library import Library
 from affinity.runs.status import Status
 
@@ -20,6 +20,8 @@ def train_command(options: Options) -> Answer:
     ids = prepare_training(
         library, config, label=options.label, seeds=whole_numbers(options.seeds, "--seeds")
     )
+    for run_id in ids[1:]:
+        claim(library.home / run_id, note="waiting for the seeds before it")
     runs = []
     for run_id in ids:
         _finish(execute(library.home / run_id, queue=False), run_id)

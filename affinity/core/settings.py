@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 from affinity.core.errors import SettingsError
 from affinity.core.strict_json import Json, to_json
 
-
 MAX_SHOWN = 80
 
 

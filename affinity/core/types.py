@@ -258,7 +258,9 @@ class Grouping:
         if self.stability is not None:
             size = len(self.tasks)
             if np.shape(self.stability) != (size, size):
-                raise GroupingError(f"the stability has shape {np.shape(self.stability)}, not {size} x {size}.")
+                raise GroupingError(
+                    f"the stability has shape {np.shape(self.stability)}, not {size} x {size}."
+                )
             object.__setattr__(self, "stability", read_only(self.stability))
 
     @classmethod

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from affinity.core.config import TrainConfig
 from affinity.core.errors import NotEnoughData, RunError, SettingsError
@@ -57,18 +58,19 @@ def prepare_training(
     check_config(config)
     chosen = _checked_seeds(seeds)
     name = clean_name(label) if label.strip() else f"{config.dataset} · {config.model} · {config.method}"
+    # All of them are checked before the first folder is made.
+    configs = [TrainConfig.from_json({**config.to_json(), "seed": seed}) for seed in chosen]
     ids: list[str] = []
-    for seed in chosen:
-        one = TrainConfig.from_json({**config.to_json(), "seed": seed})
+    for one in configs:
         folder = library.new_folder()
         ids.append(folder.name)
         info = RunInfo(
             id=folder.name,
-            label=name if len(chosen) == 1 else f"{name} · seed {seed}",
+            label=name if len(chosen) == 1 else f"{name} · seed {one.seed}",
             kind="training",
             tasks=(),
             settings=one.to_json(),
-            seed=seed,
+            seed=one.seed,
             origin={"sweep": ids[0]} if len(chosen) > 1 else {},
             created=now(),
             config_hash=one.hash,
@@ -108,12 +110,24 @@ def prepare_rerun(
     config = run.info.config
     if config is None:
         raise RunError("only a training made here can be rerun.", run.id, "Train the tasks here first.")
+    if run.info.origin.get("uploaded") and "file" in dict(config.dataset_settings):
+        # A path that came inside an upload is never opened.
+        raise RunError(
+            "this run was uploaded, and its table is a file of another machine.",
+            run.id,
+            "Train on your own copy of the table first.",
+        )
     if len(run.tasks) < 2:
         raise NotEnoughData("a rerun compares groups of tasks, and this run has fewer than two.", run.id)
     if set(grouping.tasks) != set(run.tasks):
         raise RunError("the grouping is not about the tasks of this run.", run.id)
-    changed = TrainConfig.from_json({**config.to_json(), "steps": steps or config.steps, "probes": []})
     chosen = _checked_seeds(seeds)
+    length = config.steps if steps is None else steps
+    configs = [
+        TrainConfig.from_json({**config.to_json(), "steps": length, "probes": [], "seed": seed})
+        for seed in chosen
+    ]
+    changed = replace(configs[0], seed=config.seed)
     folder = library.new_folder()
     info = RunInfo(
         id=folder.name,

@@ -120,9 +120,12 @@ def _outcomes(
 ) -> Iterator[tuple[Network, dict[str, Any]]]:
     import joblib
 
+    from affinity.training.trainer import resolve_device
+
     _choose_backend(backend)
     # A GPU is shared badly by small trainings of several processes, so they take turns there.
-    count = 1 if config.device == "cuda" else max(1, joblib.cpu_count() // config.threads)
+    on_gpu = resolve_device(config.device).type == "cuda"
+    count = 1 if on_gpu else max(1, joblib.cpu_count() // config.threads)
     workers = min(count, len(networks)) if backend == "local" else -1
     if workers == 1:
         yield from (train_network(network, config, str(folder)) for network in networks)

@@ -56,15 +56,21 @@ def execute(folder: Path, *, backend: str = "local", queue: bool = True) -> Stat
 
     Returns:
         The final status: finished, cancelled or failed. The exception of a failure is logged, never raised.
+
+    Raises:
+        RunBusy: another process is working on this run.
     """
-    pid, started = own_process()
-    progress = _Progress(folder, replace(read_status(folder), state="queued", pid=pid, pid_started=started))
-    progress.show(progress.status, now=True)
+    # The writer comes first: whoever does not hold the run may not touch its status either.
+    writer = RunWriter(folder)
+    progress = _Progress(folder, claim(folder))
     try:
-        with RunWriter(folder) as writer, _device(folder, progress) if queue else _no_queue():
+        with writer, _device(folder, progress) if queue else _no_queue():
             progress.show(replace(progress.status, state="running", started=time.time(), note=""), now=True)
             _work(folder, writer, progress, backend)
         final = replace(progress.status, state="finished", note="")
+    except KeyboardInterrupt:
+        progress.show(replace(progress.status, state="cancelled", note=""), now=True)
+        raise
     except Cancelled:
         final = replace(progress.status, state="cancelled", note="")
     except AffinityError as error:
@@ -83,6 +89,16 @@ def execute(folder: Path, *, backend: str = "local", queue: bool = True) -> Stat
         final = replace(progress.status, state="failed", error=text, note="")
     progress.show(final, now=True)
     return final
+
+
+def claim(folder: Path, *, note: str = "") -> Status:
+    """Mark a queued run as this process's own, so that it counts as alive while it waits for its turn."""
+    pid, started = own_process()
+    claimed = replace(
+        read_status(folder), state="queued", pid=pid, pid_started=started, started=None, error=None, note=note
+    )
+    write_status(folder, claimed)
+    return claimed
 
 
 def _work(folder: Path, writer: RunWriter, progress: _Progress, backend: str) -> None:

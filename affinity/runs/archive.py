@@ -4,11 +4,13 @@ import io
 import re
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
-from affinity.core.errors import AffinityError, UnknownFormat, Unreadable
+from affinity.core.errors import UnknownFormat, Unreadable
 from affinity.core.strict_json import write_atomic
 from affinity.runs.format import (
     LOG_FILE,
@@ -25,15 +27,23 @@ MAX_UNPACKED_BYTES = 200_000_000
 MAX_MEMBERS = 2_000
 MAX_RATIO = 100
 
+# What the zipfile module raises for damaged and hostile files; RuntimeError is its word for encrypted ones.
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
     zlib.error,
+    struct.error,
     NotImplementedError,
     RuntimeError,
+    ValueError,
+    KeyError,
+    IndexError,
     OSError,
     EOFError,
 )
+
+# bzip2 and LZMA members are refused: the zipfile module unpacks them without a limit on the result.
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
 
@@ -43,7 +53,7 @@ def pack(run: Run) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(run.folder.iterdir()):
-            if _wanted(path.name) and path.is_file():
+            if _wanted(path.name) and path.is_file() and not path.is_symlink():
                 archive.write(path, f"{run.id}/{path.name}")
     return buffer.getvalue()
 
@@ -68,14 +78,7 @@ def unpack(data: bytes, library: Library) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             files = _read_members(archive)
-    except (
-        zipfile.BadZipFile,
-        zipfile.LargeZipFile,
-        NotImplementedError,
-        RuntimeError,
-        OSError,
-        EOFError,
-    ) as error:
+    except _ZIP_ERRORS as error:
         raise UnknownFormat("the file is not a readable zip.", hint="Upload the zip of one run.") from error
     if RUN_FILE not in files:
         raise UnknownFormat(f"the zip holds no {RUN_FILE}.", hint="Upload the zip of one run.")
@@ -84,16 +87,17 @@ def unpack(data: bytes, library: Library) -> str:
         for name, content in files.items():
             (folder / name).write_bytes(content)
         _settle(folder)
-    except AffinityError:
+    except BaseException:
         shutil.rmtree(folder)
         raise
     return folder.name
 
 
 def _settle(folder: Path) -> None:
-    """Give the run its new id, and end a state that only its old machine could have changed."""
+    """Give the run its new id, mark it as uploaded, end a state that only its old machine could change."""
     run = Run(folder)
-    write_atomic(folder / RUN_FILE, run.info.to_json())
+    uploaded = replace(run.info, origin={**run.info.origin, "uploaded": True})
+    write_atomic(folder / RUN_FILE, uploaded.to_json())
     status_file = folder / STATUS_FILE
     if status_file.exists() and run.status.state in {"queued", "running", "lost"}:
         status_file.unlink()
@@ -129,6 +133,10 @@ def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -> bytes:
     """A member's content, counted while it is read because its header may lie."""
+    if member.compress_type not in _METHODS:
+        raise Unreadable(
+            f"the zip packs {member.filename} in a way that is not allowed.", hint="Use deflate."
+        )
     allowed = min(left, max(1_000_000, member.compress_size * MAX_RATIO))
     with archive.open(member) as stream:
         content = stream.read(allowed + 1)

@@ -109,7 +109,7 @@ class RunInfo:
             )
         try:
             return _info(values, run_id)
-        except (KeyError, TypeError, ValueError, AttributeError, AffinityError) as error:
+        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, AffinityError) as error:
             raise RunDamaged(f"not a valid run description ({error}).", f"{run_id}/{RUN_FILE}") from error
 
 
@@ -126,12 +126,12 @@ def _info(values: Mapping[str, Any], run_id: str) -> RunInfo:
         tasks=tasks,
         settings=dict(values.get("settings") or {}),
         seed=None if values.get("seed") is None else int(values["seed"]),
-        device=str(values.get("device") or ""),
-        versions={str(key): str(value) for key, value in (values.get("versions") or {}).items()},
+        device=_text(values.get("device")),
+        versions={_text(key): _text(value) for key, value in (values.get("versions") or {}).items()},
         origin=dict(values.get("origin") or {}),
-        created=str(values.get("created") or ""),
-        config_hash=str(values.get("config_hash") or ""),
-        planted=tuple(tuple(str(task) for task in group) for group in planted) if planted else None,
+        created=_text(values.get("created")),
+        config_hash=_text(values.get("config_hash")),
+        planted=tuple(tuple(clean_name(task) for task in group) for group in planted) if planted else None,
         layers=tuple(clean_name(layer) for layer in values.get("layers") or ()),
     )
 
@@ -144,8 +144,12 @@ def _task(values: Mapping[str, Any], name: str) -> TaskSpec:
         name=name,
         kind=kind,
         classes=max(1, int(values.get("classes", 1))),
-        description=clean_name(values["description"]) if values.get("description") else "",
+        description=_text(values.get("description")),
     )
+
+
+def _text(value: object) -> str:
+    return clean_name(str(value)) if value else ""
 
 
 def new_id() -> str:

@@ -83,9 +83,20 @@ class Library:
         return Run(self._folder(reference))
 
     def new_folder(self) -> Path:
-        """A fresh folder for a new run."""
+        """A fresh folder for a new run.
+
+        Raises:
+            RunError: the library cannot be written to.
+        """
         folder = self.home / new_id()
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise RunError(
+                f"the library cannot be written to ({error.strerror}).",
+                self.home.name,
+                "Choose another folder.",
+            ) from error
         return folder
 
     def rename(self, run_id: str, label: str) -> None:
@@ -117,7 +128,8 @@ class Library:
             for folder in _folders(home)
             if folder.name == reference or (reference and folder.name.startswith(reference))
         ]
-        exact = [folder for folder in matches if folder.name == reference]
+        # The user's own runs come first, so a copy of a sample is opened instead of the sample.
+        exact = [folder for folder in matches if folder.name == reference][:1]
         if len(exact or matches) != 1:
             found = "no run" if not matches else f"{len(matches)} runs"
             raise RunNotFound(f"{found} match '{clean_name(reference)}'.", hint="`list` shows all runs.")
@@ -138,9 +150,11 @@ def open_run(reference: str | Path, *, home: Path | str | None = None) -> Run:
         RunError: the run cannot be read.
     """
     folder = Path(reference)
-    if (folder / RUN_FILE).is_file():
-        return Run(folder.resolve())
-    return Library(home).open(str(reference))
+    try:
+        is_path = (folder / RUN_FILE).is_file()
+    except OSError:  # a name that is too long, or a folder that may not be searched
+        is_path = False
+    return Run(folder.resolve()) if is_path else Library(home).open(str(reference))
 
 
 def _folders(home: Path) -> Iterator[Path]:

@@ -1,17 +1,19 @@
 """Reading a run: names and shapes first, values on request, and everything before a break is kept."""
 
-import json
+import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
 
-from affinity.core.errors import NotRecorded
-from affinity.core.strict_json import loads, read_object
+from affinity.core.errors import NotRecorded, RunNotFound, Unreadable
+from affinity.core.names import clean_name
+from affinity.core.strict_json import Json, loads, read_object
 from affinity.core.types import FloatArray, IntArray, Signal, read_only
 from affinity.runs.format import (
     RUN_FILE,
@@ -71,10 +73,12 @@ class Run:
     def revision(self) -> str:
         """Changes whenever a file of the run changes; the key of every cache."""
         parts = []
-        for path in sorted(self.folder.iterdir()):
+        for path in sorted(_files(self.folder)):
             if path.suffix in {".arrows", ".jsonl"} or path.name in {RUN_FILE, STATUS_FILE}:
-                stat = path.stat()
-                parts.append(f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}")
+                with suppress(FileNotFoundError):  # deleted a moment ago
+                    stat = path.stat()
+                    # The inode tells apart two replacements of one size within one tick of the clock.
+                    parts.append(f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}")
         return "|".join(parts)
 
     @cached_property
@@ -131,21 +135,39 @@ class Run:
         )
 
     def trainings(self) -> tuple[dict[str, Any], ...]:
-        """The finished trainings of a rerun; a line cut off in the middle is left out."""
+        """The finished trainings of a rerun; a line that cannot be read, such as one cut off, is left out."""
         path = self.folder / TRAININGS_FILE
         if not path.exists():
             return ()
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
-        values = (loads(line, f"{TRAININGS_FILE}, line {row}") for row, line in enumerate(lines, 1))
-        return tuple(value for value in values if isinstance(value, dict))
+        found = []
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]:
+            try:
+                value = loads(line, TRAININGS_FILE)
+            except Unreadable:
+                continue
+            if isinstance(value, dict):
+                found.append(value)
+        return tuple(found)
 
     def _segments(self) -> dict[str, list[Path]]:
         numbered: dict[str, list[tuple[int, Path]]] = {}
-        for path in self.folder.iterdir():
+        for path in _files(self.folder):
             match = SEGMENT_PATTERN.fullmatch(path.name)
             if match:
                 numbered.setdefault(match["signal"], []).append((int(match["segment"] or 1), path))
         return {name: [path for _, path in sorted(paths)] for name, paths in numbered.items()}
+
+
+def _files(folder: Path) -> list[Path]:
+    """The run's own files; a link could lead out of the library.
+
+    Raises:
+        RunNotFound: the folder is gone.
+    """
+    try:
+        return [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
+    except FileNotFoundError as error:
+        raise RunNotFound("this run was deleted.", folder.name) from error
 
 
 def _read_info(path: Path, name: str) -> SignalInfo | None:
@@ -154,43 +176,53 @@ def _read_info(path: Path, name: str) -> SignalInfo | None:
         with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as reader:
             schema = reader.schema
         metadata = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
-        axes, shape = json.loads(metadata["axes"]), json.loads(metadata["shape"])
-        width = max(1, int(np.prod(shape)))
-        usable = len(axes) == len(shape) and all(isinstance(size, int) and size >= 0 for size in shape)
-        if not usable or schema.field("values").type != pa.list_(pa.float64(), width):
-            return None
-        if schema.field("step").type != pa.int64() or width > MAX_VALUES_PER_ROW:
-            return None
-        if schema.field("split").type != pa.string():
-            return None
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+        axes, shape = loads(metadata["axes"], path.name), loads(metadata["shape"], path.name)
+    except (pa.ArrowException, OSError, KeyError, ValueError, Unreadable):
         return None
+    if not isinstance(axes, list) or not _is_shape(shape) or len(axes) != len(shape):
+        return None
+    width = math.prod(shape)
+    if width > MAX_VALUES_PER_ROW or not _has_columns(schema, width):
+        return None
+    sense = metadata.get("sense", "neither")
     return SignalInfo(
         name=name,
-        title=metadata.get("title") or name.replace("_", " "),
-        axes=tuple(str(axis) for axis in axes),
+        title=clean_name(metadata.get("title") or name.replace("_", " ")),
+        axes=tuple(clean_name(str(axis)) for axis in axes),
         shape=tuple(shape),
-        unit=metadata.get("unit", ""),
-        sense=metadata.get("sense", "neither"),
+        unit=clean_name(metadata["unit"]) if metadata.get("unit") else "",
+        sense=clean_name(sense),
     )
+
+
+def _is_shape(value: Json) -> TypeGuard[list[int]]:
+    """Sizes of at least one; `True` is no size."""
+    return isinstance(value, list) and all(type(size) is int and size >= 1 for size in value)
+
+
+def _has_columns(schema: Any, width: int) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Exactly the columns that the writer writes; their names may not be given twice."""
+    wanted = {"step": pa.int64(), "split": pa.string(), "values": pa.list_(pa.float64(), width)}
+    found = {name: schema.field(name).type for name in wanted if schema.names.count(name) == 1}
+    return found == wanted
 
 
 def _batches(path: Path, info: SignalInfo) -> Iterator[Any]:
     """The whole batches of one segment; a None at the end says that the file broke off."""
     try:
         with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as reader:
-            expected = pa.list_(pa.float64(), max(1, int(np.prod(info.shape))))
-            if reader.schema.field("values").type != expected:
+            if not _has_columns(reader.schema, math.prod(info.shape)):
                 yield None
                 return
             while True:
                 try:
                     batch = reader.read_next_batch()
-                    batch.validate()
                 except StopIteration:
                     return
+                # In full, because an offset that points outside its buffer would be followed.
+                batch.validate(full=True)
                 yield batch
-    except (pa.ArrowException, OSError, KeyError):
+    except (pa.ArrowException, OSError):
         yield None
 
 
@@ -202,6 +234,9 @@ def _select(
     first: int | None,
     last: int | None,
 ) -> tuple[IntArray, FloatArray]:
+    if batch.column("step").null_count or batch.column("values").null_count:
+        # A row without a step or without values says nothing; our writer never leaves one out.
+        batch = pa.RecordBatch.from_struct_array(batch.to_struct_array().filter(_whole_rows(batch)))
     steps = batch.column("step").to_numpy(zero_copy_only=False)
     chosen = np.array([value == split for value in batch.column("split").to_pylist()], dtype=bool)
     if first is not None:
@@ -212,6 +247,15 @@ def _select(
         return steps[:0], np.empty((0, *info.shape))
     values = batch.column("values").flatten().to_numpy(zero_copy_only=False)
     return steps[chosen], values.reshape(len(steps), *info.shape)[chosen]
+
+
+def _whole_rows(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    return pa.array(
+        [
+            step.is_valid and values.is_valid
+            for step, values in zip(batch.column("step"), batch.column("values"), strict=True)
+        ]
+    )
 
 
 def _later_write_wins(

@@ -20,6 +20,8 @@ LIVE: frozenset[State] = frozenset({"queued", "running"})
 # A worker writes its heartbeat every second; starting Python and torch may take this long without one.
 GRACE_SECONDS = 30.0
 
+MAX_TEXT = 1000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
@@ -52,14 +54,14 @@ class Status:
     @property
     def fraction(self) -> float:
         """Share of the planned work that is done, 0 to 1."""
-        return min(1.0, self.step / self.total) if self.total else 0.0
+        return min(1.0, max(0.0, self.step / self.total)) if self.total > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
         """Time left at the pace so far, or None while nothing can be said."""
-        if self.state != "running" or not self.step or self.started is None:
+        if self.state != "running" or self.step <= 0 or self.started is None:
             return None
-        return (self.heartbeat - self.started) / self.step * (self.total - self.step)
+        return max(0.0, (self.heartbeat - self.started) / self.step * (self.total - self.step))
 
 
 def read_status(folder: Path) -> Status:
@@ -98,12 +100,12 @@ def stop_requested(folder: Path) -> bool:
 
 def _worker_alive(status: Status) -> bool:
     if status.pid is None or status.pid_started is None:
-        return time.time() - status.heartbeat < GRACE_SECONDS
+        return abs(time.time() - status.heartbeat) < GRACE_SECONDS
     try:
         process = psutil.Process(status.pid)
         same = abs(process.create_time() - status.pid_started) < 1.0
         return same and bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
+    except (psutil.Error, ValueError, OverflowError):  # the last two: a number that is no pid
         return False
 
 
@@ -120,11 +122,20 @@ def _parse(values: Mapping[str, object]) -> Status:
         pid_started=_number(values, "pid_started"),
         started=_number(values, "started"),
         heartbeat=_number(values, "heartbeat") or 0.0,
-        error=str(error) if error else None,
-        note=str(note or ""),
+        error=_one_line(error) or None,
+        note=_one_line(note),
     )
 
 
 def _number(values: Mapping[str, object], name: str) -> float | None:
     value = values.get(name)
-    return float(value) if isinstance(value, int | float) else None
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return None
+
+
+def _one_line(text: object) -> str:
+    """Text of a status file, which may come from an upload, without control characters."""
+    shown = "".join(character if character.isprintable() else " " for character in str(text or ""))
+    return " ".join(shown.split())[:MAX_TEXT]

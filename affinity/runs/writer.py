@@ -1,8 +1,10 @@
 """Append-only writing of a run: one writer a run, one stream a signal, nothing rewritten."""
 
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -36,20 +38,32 @@ class _Stream:
     written: float = field(default_factory=time.monotonic)
 
     def due(self) -> bool:
-        size = len(self.rows) * 8 * max(1, int(np.prod(self.shape)))
+        size = len(self.rows) * 8 * int(np.prod(self.shape))
         late = time.monotonic() - self.written > FLUSH_SECONDS
         return len(self.rows) >= FLUSH_ROWS or size >= FLUSH_BYTES or late
 
     def flush(self) -> None:
         if self.rows:
             flat = pa.array(np.concatenate(self.rows))
-            width = max(1, int(np.prod(self.shape)))
+            width = int(np.prod(self.shape))
             values = pa.FixedSizeListArray.from_arrays(flat, width)
             columns = [pa.array(self.steps, pa.int64()), pa.array(self.splits, pa.string()), values]
             self.writer.write_batch(pa.record_batch(columns, schema=self.schema))
             self.file.flush()
             self.steps, self.splits, self.rows = [], [], []
         self.written = time.monotonic()
+
+    def end(self) -> None:
+        """Say that nothing follows, and close the file."""
+        try:
+            self.writer.close()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close the file as it is; nothing after half a batch could be read."""
+        with suppress(OSError):
+            self.file.close()
 
 
 class RunWriter:
@@ -94,7 +108,7 @@ class RunWriter:
             name: the signal, `[a-z][a-z0-9_]*`.
             step: optimiser updates done before the observation.
             values: shape of the axes; NaN = missing. The shape may not change within a run.
-            axes: a name for each axis.
+            axes: a name for each axis; every axis has at least one entry.
             split: which part of the data it was taken on.
             unit: unit of the values.
             sense: whether `higher`, `lower` or `neither` is better.
@@ -104,6 +118,8 @@ class RunWriter:
             AffinityError: the name is not allowed, or the shape differs from the first one.
         """
         values = np.asarray(values, dtype=np.float64)
+        if not values.size:
+            raise AffinityError(f"signal '{name}' has shape {values.shape} and so no values.")
         if len(axes) != values.ndim:
             raise AffinityError(f"signal '{name}' has {values.ndim} axes but {len(axes)} axis names.")
         stream = self._streams.get(name)
@@ -118,26 +134,49 @@ class RunWriter:
         stream.splits.append(split)
         stream.rows.append(values.reshape(-1).copy())
         if stream.due():
-            stream.flush()
+            self._flush(name)
 
     def add_training(self, row: Mapping[str, object]) -> None:
         """Append one finished training to a rerun's `trainings.jsonl`."""
-        with (self.folder / TRAININGS_FILE).open("a", encoding="utf-8") as stream:
-            stream.write(dumps(row) + "\n")
+        with (self.folder / TRAININGS_FILE).open("ab+") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - 1))
+            # A line that a full disk cut off must not swallow this one.
+            broken = size > 0 and stream.read(1) != b"\n"
+            stream.write(b"\n" * broken + dumps(row).encode() + b"\n")
 
     def flush(self) -> None:
         """Write every waiting row, so that readers see all steps so far."""
-        for stream in self._streams.values():
-            stream.flush()
+        for name in list(self._streams):
+            self._flush(name)
 
     def close(self) -> None:
-        """Flush, end every stream and let the run go."""
-        for stream in self._streams.values():
-            stream.flush()
-            stream.writer.close()
-            stream.file.close()
+        """Flush, end every stream and let the run go, also when one of them cannot be written.
+
+        Raises:
+            OSError: a stream could not be written; the first reason.
+        """
+        errors = []
+        for name in list(self._streams):
+            try:
+                self._flush(name)
+                self._streams[name].end()
+            except OSError as error:
+                errors.append(error)
         self._streams = {}
         self._lock.release()
+        if errors:
+            raise errors[0]
+
+    def _flush(self, name: str) -> None:
+        """Write a signal's waiting rows; a file that broke off goes on as a new segment."""
+        stream = self._streams[name]
+        try:
+            stream.flush()
+        except OSError:
+            del self._streams[name]
+            stream.abandon()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -155,7 +194,7 @@ class RunWriter:
                 f"'{name}' cannot name a signal.", hint="Use small letters, digits and underscores."
             )
         metadata = {"name": name, "axes": json.dumps(list(axes)), "shape": json.dumps(list(shape)), **labels}
-        width = max(1, int(np.prod(shape)))
+        width = int(np.prod(shape))
         fields = [
             pa.field("step", pa.int64()),
             pa.field("split", pa.string()),
