@@ -44,11 +44,16 @@ def rank_agreement(
 
 def spearman(left: FloatArray, right: FloatArray) -> float:
     """Rank correlation of two (n,) arrays without missing values, ties sharing a rank; NaN if constant."""
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(values) - (len(values) + 1) / 2 for values in (left, right)]
+    ranks = [_centred_ranks(values) for values in (left, right)]
     size = np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
     return float((ranks[0] * ranks[1]).sum() / size) if size else float("nan")
+
+
+def _centred_ranks(values: FloatArray) -> FloatArray:
+    """Ranks minus their mean; equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[inverse] - (len(values) + 1) / 2)
 
 
 def _row(
