@@ -14,7 +14,7 @@ from torch import Tensor, nn, optim
 
 from affinity.core.entry import Split
 from affinity.core.types import FloatArray
-from affinity.training.frozen import frozen_statistics, replaced, same_randomness
+from affinity.training.frozen import replaced, without_trace
 from affinity.training.lookahead import lookahead
 
 LossesFunction = Callable[[], Tensor]
@@ -87,7 +87,7 @@ class StepAccess(ABC):
         for _, positions in self.layers:
             # float64 before the product: squares of small float32 gradients would underflow.
             rows = [self.gradients[index].flatten(1).double() for index in positions]
-            joined = torch.cat(rows, dim=1)
+            joined = torch.cat(rows, dim=1) if rows else torch.zeros(len(self._tasks), 0).double()
             grams.append((joined @ joined.T).cpu().numpy())
         return np.stack(grams)
 
@@ -134,7 +134,7 @@ class LoopAccess(StepAccess):
         optimizer: gives learning rate, state and rule of the lookahead.
         losses_functions: per split, a function that computes all losses (N,) on the batch again.
         heads: per task its own parameters; without them a proximal step moves the shared part alone.
-        modules: modules whose batch statistics must stay as they are.
+        modules: modules whose buffers stay as they are although they may run without being called.
         layers: names of layers with the positions of their parameters in `shared`.
         plain: look ahead along the plain gradient.
         reduce: averages a tensor over the processes of a distributed training.
@@ -170,15 +170,17 @@ class LoopAccess(StepAccess):
         return self._reduce(values).cpu().double().numpy()
 
     def _forward(self, split: Split) -> Tensor:
-        with same_randomness(), frozen_statistics(self._modules):
+        with without_trace(self._modules):
             return self._functions[split]()
 
     @cached_property
     def _all_gradients(self) -> tuple[list[Tensor], list[list[Tensor]]]:
         """Gradients of the shared parameters, and per task those of its own head, from one forward pass."""
         own: list[Sequence[nn.Parameter]] = list(self._heads) or [()] * len(self._tasks)
-        with torch.enable_grad():
-            losses = self._forward("train")
+        # The backward passes are inside too: they may read buffers that are put back afterwards.
+        with torch.enable_grad(), without_trace(self._modules):
+            losses = self._functions["train"]()
+            self._values.setdefault("train", self._numpy(losses.detach()))
             rows = [
                 task_gradient(loss, [*self._shared, *head]) for loss, head in zip(losses, own, strict=True)
             ]

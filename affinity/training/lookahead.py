@@ -32,8 +32,10 @@ def lookahead(
     groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
     fallback = optimizer.param_groups[0]
     stepped = []
-    for parameter, gradient in zip(parameters, gradients, strict=True):
+    for parameter, given in zip(parameters, gradients, strict=True):
         group = groups.get(id(parameter), fallback)
+        # As in torch, the sign is turned before momentum and weight decay join in.
+        gradient = -given if group.get("maximize") else given
         if plain or not isinstance(optimizer, optim.SGD | optim.Adam):
             stepped.append(parameter.detach() - float(group["lr"]) * gradient)
         elif isinstance(optimizer, optim.Adam):
@@ -58,8 +60,7 @@ def _sgd(parameter: nn.Parameter, gradient: Tensor, optimizer: optim.SGD, group:
         else:
             velocity = group["momentum"] * buffer + (1 - group["dampening"]) * direction
         direction = direction + group["momentum"] * velocity if group["nesterov"] else velocity
-    sign = -1.0 if group.get("maximize") else 1.0
-    return value - sign * float(group["lr"]) * direction
+    return value - float(group["lr"]) * direction
 
 
 def _adam(parameter: nn.Parameter, gradient: Tensor, optimizer: optim.Adam, group: dict[str, Any]) -> Tensor:

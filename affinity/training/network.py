@@ -30,9 +30,16 @@ class MultiTaskNetwork(nn.Module):
         """Head outputs side by side, (batch, total outputs), in task order."""
         return self.apply_heads(self.trunk(inputs))
 
-    def apply_heads(self, features: Tensor) -> Tensor:
-        """All heads on features of shape (..., width)."""
+    def apply_heads(self, features: Tensor, *, kept: Tensor | None = None) -> Tensor:
+        """All heads on features of shape (..., width).
+
+        Args:
+            features: output of the trunk.
+            kept: (total outputs,) bool; the other outputs are 0, and nothing flows back from them.
+        """
         weight, bias = self.stacked_heads()
+        if kept is not None:
+            weight, bias = torch.where(kept.unsqueeze(1), weight, 0.0), torch.where(kept, bias, 0.0)
         return nn.functional.linear(features, weight, bias)
 
     def stacked_heads(self) -> tuple[Tensor, Tensor]:

@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn, optim
 
-from affinity.core.errors import SettingsError
+from affinity.core.errors import RunError, SettingsError
 from affinity.core.names import clean_name, unique_names
-from affinity.core.strict_json import Json, to_json
 from affinity.core.types import FloatArray, TaskSpec
 from affinity.probes import PROBES
 from affinity.runs.format import SIGNAL_PATTERN, RunInfo, now
@@ -21,13 +20,12 @@ from affinity.runs.library import Library
 from affinity.runs.status import State, Status, own_process, write_status
 from affinity.runs.writer import RunWriter
 from affinity.training.access import LoopAccess, StepAccess, task_gradient
-from affinity.training.frozen import buffers_kept
+from affinity.training.given import Losses, in_order, plain_settings, stacked_losses, trainable
 from affinity.training.processes import averaged, rank
 from affinity.training.trainer import versions
 
 HEARTBEAT_SECONDS = 1.0
-
-Losses = Mapping[str, Tensor]
+OWN_SIGNALS = ("losses", "learning_rate", "validation_loss", "validation_metric")
 
 
 class Recorder:
@@ -46,7 +44,7 @@ class Recorder:
         seed: seed of the training, so that several seeds can be compared.
 
     Raises:
-        SettingsError: no task, or `every` below 1.
+        SettingsError: no task, two of one name, or `every` below 1.
     """
 
     def __init__(
@@ -61,11 +59,14 @@ class Recorder:
     ) -> None:
         if not tasks or every < 1:
             raise SettingsError("a recorder needs at least one task and `every` of at least 1.", "Recorder")
+        if len(set(tasks)) != len(tasks):
+            raise SettingsError("two tasks have the same name.", "Recorder", "Give every task its own.")
         self._given = tuple(tasks)
         self.tasks = unique_names(tasks)
         self.every = every
         self.id = ""
         self._losses_at: int | None = None
+        self._closed = False
         self._status = Status(state="running", started=time.time())
         self._writer: RunWriter | None = None
         if rank() == 0:
@@ -83,7 +84,7 @@ class Recorder:
                 label=clean_name(label) if label else f"Recorded {self.id}",
                 kind="recorded",
                 tasks=tuple(TaskSpec(name=name, kind="other") for name in self.tasks),
-                settings=_plain(settings),
+                settings=plain_settings(settings),
                 seed=seed,
                 versions=versions(),
                 origin={"recorder": True},
@@ -110,12 +111,12 @@ class Recorder:
         Raises:
             SettingsError: a loss belongs to no task, is not a scalar, or no shared parameter is trainable.
         """
-        stacked = self._stack(losses)
+        stacked = stacked_losses(losses, self._given)
         values = averaged(stacked.detach()).cpu().double().numpy()
         self._append_losses(step, values)
         parameters = list(shared)
         if self.due(step) and parameters:
-            self._append("gram", step, self._gram(losses, _trainable(parameters)), axes=PROBES["gram"].axes)
+            self._append("gram", step, self._gram(losses, trainable(parameters)), axes=PROBES["gram"].axes)
         self._beat(step)
 
     def lookahead(
@@ -138,7 +139,8 @@ class Recorder:
             optimizer: the lookahead follows its rule for SGD and Adam, and is a plain gradient step with its
                 learning rate for others.
             heads: per task the parameters that are its own; with them the proximal step is recorded too.
-            model: its buffers and batch statistics are put back after each pass.
+            model: needed only where modules run without being called, as in a compiled model; the buffers and
+                batch statistics of every module that is called are put back after each pass anyway.
 
         Raises:
             SettingsError: as in `step`, or a head belongs to no task.
@@ -148,15 +150,14 @@ class Recorder:
         own = self._heads(heads)
         access = LoopAccess(
             self.tasks,
-            _trainable(list(shared)),
+            trainable(list(shared)),
             optimizer,
-            losses_functions={"train": lambda: self._stack(losses_function())},
+            losses_functions={"train": lambda: stacked_losses(losses_function(), self._given)},
             heads=own,
             modules=() if model is None else (model,),
             reduce=averaged,
         )
-        with buffers_kept(model):
-            self._observe(step, access, proximal=bool(own))
+        self._observe(step, access, proximal=bool(own))
         self._beat(step)
 
     def _observe(self, step: int, access: StepAccess, *, proximal: bool) -> None:
@@ -167,21 +168,23 @@ class Recorder:
         self._append_losses(step, access.losses())
         self._append("learning_rate", step, np.array(access.learning_rate), axes=())
 
-    def matrix(self, name: str, step: int, values: FloatArray) -> None:
+    def matrix(self, name: str, step: int, values: FloatArray | Tensor) -> None:
         """Record a pair matrix of your own.
 
         Args:
             name: the signal's name; small letters, digits and underscores.
             step: optimiser updates done so far.
-            values: (N, N) as `[source, affected]`, positive helps affected; NaN = missing.
+            values: (N, N) array or tensor as `[source, affected]`, positive helps affected; NaN = missing.
 
         Raises:
-            SettingsError: the shape or the name does not fit.
+            SettingsError: the shape or the name does not fit, or the name is that of a recorded quantity.
         """
+        if isinstance(values, Tensor):
+            values = values.detach().cpu().double().numpy()
         size = len(self.tasks)
         if np.shape(values) != (size, size):
             raise SettingsError(f"the matrix has shape {np.shape(values)}, expected {size} x {size}.", name)
-        if not SIGNAL_PATTERN.fullmatch(name):
+        if name in PROBES or name in OWN_SIGNALS or not SIGNAL_PATTERN.fullmatch(name):
             raise SettingsError(
                 f"'{clean_name(name)}' cannot name a signal.", hint="For example: my_affinity"
             )
@@ -197,18 +200,28 @@ class Recorder:
             ("validation_metric", "higher", metrics),
         ):
             if given:
-                values = self._in_order({task: float(value) for task, value in given.items()})
+                values = in_order({task: float(value) for task, value in given.items()}, self._given)
                 self._append(
                     name, step, np.array(values), axes=("affected",), split="validation", sense=sense
                 )
         self._beat(step)
 
     def close(self, error: str | None = None) -> None:
-        """End the run, as failed when an error is given."""
-        if self._writer is not None:
-            self._writer.close()
-            self._set_state("failed" if error else "finished", error)
-            self._writer = None
+        """End the run, as failed when an error is given; nothing can be recorded afterwards.
+
+        Raises:
+            OSError: what was still waiting could not be written.
+        """
+        writer, self._writer, self._closed = self._writer, None, True
+        if writer is None:
+            return
+        try:
+            writer.close()
+        except OSError as refused:
+            error = error or f"{refused.strerror or refused}."
+            raise
+        finally:
+            self._set_state(writer, "failed" if error else "finished", error)
 
     def __enter__(self) -> Self:
         return self
@@ -218,32 +231,9 @@ class Recorder:
     ) -> None:
         self.close(None if kind is None else f"The loop ended with {kind.__name__}.")
 
-    def _in_order(self, given: Mapping[str, Any]) -> list[Any]:
-        unknown = sorted(set(given) - set(self._given))
-        if unknown:
-            raise SettingsError(
-                f"'{clean_name(unknown[0])}' is not one of the tasks.", "Recorder", f"Known: {self._given}."
-            )
-        return [given.get(name, float("nan")) for name in self._given]
-
-    def _stack(self, losses: Losses) -> Tensor:
-        ordered = self._in_order(losses)
-        some = next((loss for loss in ordered if isinstance(loss, Tensor)), torch.zeros(()))
-        scalars = []
-        for name, loss in zip(self._given, ordered, strict=True):
-            value = loss if isinstance(loss, Tensor) else some.new_full((), torch.nan, requires_grad=False)
-            if value.numel() != 1:
-                raise SettingsError(
-                    f"the loss of '{clean_name(name)}' has shape {tuple(value.shape)}.",
-                    "Recorder",
-                    "Give one number a task, for example loss.mean().",
-                )
-            scalars.append(value.reshape(()).float())
-        return torch.stack(scalars)
-
     def _gram(self, losses: Losses, shared: list[nn.Parameter]) -> FloatArray:
         rows = []
-        for loss in self._in_order(losses):
+        for loss in in_order(losses, self._given):
             known = loss if isinstance(loss, Tensor) else torch.tensor(torch.nan)
             parts = task_gradient(known, shared)
             rows.append(averaged(torch.cat([part.flatten() for part in parts]).double()))
@@ -254,7 +244,7 @@ class Recorder:
         if heads is None:
             return []
         given = {name: list(parameters) for name, parameters in heads.items()}
-        self._in_order(dict.fromkeys(given, 0.0))
+        in_order(dict.fromkeys(given, 0.0), self._given)
         return [given.get(name, []) for name in self._given]
 
     def _append_losses(self, step: int, values: FloatArray) -> None:
@@ -264,6 +254,10 @@ class Recorder:
             self._losses_at = step
 
     def _append(self, name: str, step: int, values: FloatArray, **labels: Any) -> None:  # noqa: ANN401
+        if self._closed:
+            raise RunError(
+                "this recorder is closed.", self.id or "Recorder", "Record inside its `with` block."
+            )
         if self._writer is not None:
             self._writer.append(name, step, values, **labels)
 
@@ -271,30 +265,9 @@ class Recorder:
         self._status = replace(self._status, step=max(step + 1, self._status.step))
         if self._writer is not None and time.time() - self._status.heartbeat > HEARTBEAT_SECONDS:
             self._writer.flush()
-            self._set_state("running", None)
+            self._set_state(self._writer, "running", None)
 
-    def _set_state(self, state: State, error: str | None) -> None:
-        assert self._writer is not None
+    def _set_state(self, writer: RunWriter, state: State, error: str | None) -> None:
         done = self._status.step
         self._status = replace(self._status, state=state, total=done, heartbeat=time.time(), error=error)
-        write_status(self._writer.folder, self._status)
-
-
-def _trainable(parameters: list[nn.Parameter]) -> list[nn.Parameter]:
-    trainable = [parameter for parameter in parameters if parameter.requires_grad]
-    if not trainable:
-        raise SettingsError(
-            "no shared parameter is trainable.", "Recorder", "Pass the parameters that all tasks share."
-        )
-    return trainable
-
-
-def _plain(settings: Mapping[str, object]) -> dict[str, Json]:
-    """Settings as JSON; what has no JSON form is kept as text."""
-    plain: dict[str, Json] = {}
-    for name, value in settings.items():
-        try:
-            plain[clean_name(name)] = to_json(value)
-        except TypeError:
-            plain[clean_name(name)] = clean_name(str(value))
-    return plain
+        write_status(writer.folder, self._status)

@@ -54,22 +54,31 @@ class Stepper:
     def step(self, step: int, inputs: Tensor, targets: Tensor) -> FloatArray:
         """One update on a batch.
 
+        A batch without any label changes nothing.
+
         Returns:
             (N,) losses before the update; NaN = absent from the batch, or not finite and left out.
 
         Raises:
-            NonFiniteLoss: no task has a finite loss.
+            NonFiniteLoss: no labelled task has a finite loss.
         """
-        losses = self.losses(self.network(inputs), targets)
+        features = self.network.trunk(inputs)
+        losses = self.losses(self.network.apply_heads(features), targets)
         values = losses.detach().cpu().double().numpy()
         present = np.isfinite(values)
-        if not present.any():
-            name = self.losses.tasks[int(np.argmin(present))].name
-            raise NonFiniteLoss(
-                f"no task has a finite loss; that of '{name}' is {values[0]}.",
-                f"step {step}",
-                "Lower the learning rate.",
-            )
+        if not present.all():
+            labelled = (~targets.isnan()).any(dim=0).cpu().numpy()
+            if not labelled.any():
+                return values
+            if not present.any():
+                first = int(np.argmax(labelled))
+                name = self.losses.tasks[first].name
+                raise NonFiniteLoss(
+                    f"no task has a finite loss; that of '{name}' is {values[first]}.",
+                    f"step {step}",
+                    "Lower the learning rate.",
+                )
+            losses = self._without_broken(features, targets, broken=labelled & ~present)
         self.optimizer.zero_grad(set_to_none=True)
         if isinstance(self.method, GramWeighting):
             self._gram_step(losses, present)
@@ -77,6 +86,15 @@ class Stepper:
             self._loss_step(losses, values, present)
         self.optimizer.step()
         return values
+
+    def _without_broken(self, features: Tensor, targets: Tensor, *, broken: np.ndarray[Any, Any]) -> Tensor:
+        """The losses with broken tasks cut off: even at weight 0 their infinities flow back as NaN."""
+        whole = torch.as_tensor(~broken, device=targets.device)
+        columns = torch.repeat_interleave(
+            whole, torch.tensor([task.outputs for task in self.losses.tasks], device=targets.device)
+        )
+        outputs = self.network.apply_heads(features, kept=columns)
+        return self.losses(outputs, torch.where(whole, targets, 0.0))
 
     def _loss_step(self, losses: Tensor, values: FloatArray, present: np.ndarray[Any, Any]) -> None:
         weights, self.state = self.method.weigh(values, self.state, self.rng, self.settings)

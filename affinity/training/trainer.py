@@ -161,7 +161,8 @@ class Trainer:
             on_step(step + 1)
             if (step + 1) % config.evaluate_every == 0 or step + 1 == config.steps:
                 latest = self._validate(step + 1)
-                loss = float(np.nanmean(latest.loss))
+                known = latest.loss[~np.isnan(latest.loss)]
+                loss = float(known.mean()) if known.size else np.inf
                 best, waited = (loss, 0) if loss < best else (best, waited + 1)
                 if config.patience and waited >= config.patience:
                     break

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.grad import conv2d_input  # type: ignore[attr-defined]
+from torch.nn.grad import conv2d_input
 
 from affinity.training.layers.base import Layer, Parameters
 
