@@ -264,7 +264,7 @@ def _later_write_wins(
     if not steps:
         return np.empty(0, np.int64), np.empty((0, *shape))
     all_steps, all_values = np.concatenate(steps), np.concatenate(values)
-    if (np.diff(all_steps) > 0).all():
+    if (all_steps[1:] > all_steps[:-1]).all():  # a difference of extreme steps would overflow
         return all_steps, all_values
     backwards = all_steps[::-1]
     unique, position = np.unique(backwards, return_index=True)
