@@ -22,7 +22,10 @@ def drawable(view: AffinityView, *, certain: bool) -> tuple[PairRow, ...]:
 
 
 def default_pair(view: AffinityView) -> tuple[str, str]:
-    """The pair worth looking at first: the surest help, else the first pair; a lone task with itself."""
-    if not view.rows:
+    """The pair worth looking at first: the surest help, else the strongest; a lone task with itself."""
+    rows = view.rows
+    if not rows:
         return view.matrix.tasks[0], view.matrix.tasks[0]
-    return view.rows[0].source, view.rows[0].affected
+    known = drawable(view, certain=False) or rows
+    best = rows[0] if rows[0].verdict == "helps" else max(known, key=lambda row: abs(row.value))
+    return best.source, best.affected

@@ -54,6 +54,8 @@ def heatmap_only(view: AffinityView, *, key: str) -> None:
     st.caption(DIRECTION)
 
 
+@st.fragment
+@messages.boundary()
 def pair(run: Run, view: AffinityView, choice: pickers.Choice) -> None:
     """One pair over the whole training, and the way back."""
     st.subheader("One pair over time", anchor=False)
@@ -78,6 +80,8 @@ def pair(run: Run, view: AffinityView, choice: pickers.Choice) -> None:
     )
 
 
+@st.fragment
+@messages.boundary()
 def graph(view: AffinityView, *, certain: bool) -> None:
     """Tasks as points, the strongest affinities as arrows."""
     st.subheader("Who helps whom as a graph", anchor=False)
@@ -93,11 +97,18 @@ def graph(view: AffinityView, *, certain: bool) -> None:
     least = threshold_of(view, count, certain=certain)
     picture = task_graph(view, threshold=least, hide_uncertain=certain)
     alt = task_graph_alt(view, threshold=least, hide_uncertain=certain)
-    show.clickable(picture, alt=alt, key="graph", on_click=_open_pair)
+    show.clickable(picture, alt=alt, key="graph", on_click=_open_pair_from_graph)
+    if state.take("opened"):
+        st.rerun()  # the pair is drawn by another part of the page
     st.caption(
         "An arrow points from the task a step was taken on to the task it helps (solid, blue) or hurts "
         "(dashed, orange); thicker is stronger. Click the middle of an arrow to see its pair over time."
     )
+
+
+def _open_pair_from_graph(clicked: list[Any]) -> None:
+    _open_pair(clicked)
+    state.put("opened", True)
 
 
 def _open_pair(clicked: list[Any]) -> None:

@@ -9,6 +9,7 @@ from affinity.analysis.compare import compare_view
 from affinity.analysis.compare_runs import compare_runs
 from affinity.analysis.views import CompareView, RunsComparison
 from affinity.core.errors import NotEnoughData
+from affinity.export.comparisons import gains_csv, runs_csv
 from affinity.figures.compare import real_gain_bars, real_gain_bars_alt, run_bars, run_bars_alt
 from affinity.runs.library import Listed
 from affinity.runs.reader import Run
@@ -79,13 +80,7 @@ def real_gain(rerun: Listed) -> None:
         return
     messages.answer(view.sentence)
     _networks(view)
-    for place, total in zip(st.columns(len(view.totals) or 1), view.totals, strict=False):
-        with place:
-            st.markdown(f"**Against {AGAINST[total.against]}**")
-            picture = real_gain_bars(view, against=total.against)
-            alt = real_gain_bars_alt(view, against=total.against)
-            show.figure(picture, alt=alt, key=f"gain_{total.against}")
-    show.table(_gains(view), alt=view.sentence, key="gains", columns=GAIN)
+    _gain_picture(view)
     st.markdown("**What each way of training costs**")
     show.table(
         _costs(view), alt="Networks, parameters, passes and seconds of each way.", key="costs", columns=COST
@@ -114,12 +109,39 @@ def side_by_side(run: Run) -> None:
         return
     view = data.ask_together(compare_runs, [run, *(data.open_run(key) for key in chosen)])
     messages.answer(view.sentence)
-    show.figure(run_bars(view), alt=run_bars_alt(view), key="run_bars")
-    show.table(_results(view), alt=view.sentence, key="results")
+    show.panel(
+        run_bars(view), _results(view), alt=run_bars_alt(view), key="results", csv=lambda: runs_csv(view)
+    )
     if view.differences:
         st.markdown("**Settings that differ**")
         show.table(_differences(view), alt="Settings that are not the same in all runs.", key="differences")
     messages.caveats(view.caveats)
+
+
+def _gain_picture(view: CompareView) -> None:
+    references = [total.against for total in view.totals]
+    if not references:
+        return
+    state.keep_valid("against", references)
+    against = st.segmented_control(
+        "Against",
+        references,
+        default=references[0],
+        required=True,
+        format_func=lambda key: AGAINST[key],
+        help=glossary.explain("joint", "single-task"),
+        **state.bound("against"),
+    )
+    picture, alt = real_gain_bars(view, against=against), real_gain_bars_alt(view, against=against)
+    show.panel(
+        picture,
+        _gains(view, against),
+        alt=alt,
+        key="gains",
+        columns=GAIN,
+        csv=lambda: gains_csv(view),
+        open_table=True,
+    )
 
 
 def _networks(view: CompareView) -> None:
@@ -130,12 +152,11 @@ def _networks(view: CompareView) -> None:
         )
 
 
-def _gains(view: CompareView) -> pd.DataFrame:
-    names = ["Task", "Against", "Outcome", "Gain", "from", "to", "Metric", "Metric of the reference", "Seeds"]
+def _gains(view: CompareView, against: str) -> pd.DataFrame:
+    names = ["Task", "Outcome", "Gain", "from", "to", "Metric", "Metric of the reference", "Seeds"]
     rows = [
         (
             gain.task,
-            AGAINST[gain.against],
             OUTCOMES[gain.outcome],
             gain.value,
             gain.low,
@@ -145,6 +166,7 @@ def _gains(view: CompareView) -> pd.DataFrame:
             gain.n,
         )
         for gain in view.gains
+        if gain.against == against
     ]
     return pd.DataFrame(rows, columns=names)
 

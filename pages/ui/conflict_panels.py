@@ -3,6 +3,7 @@
 import streamlit as st
 
 from affinity.analysis.views import ConflictsView
+from affinity.export.statistics import conflict_pairs_csv, conflict_steps_csv
 from affinity.figures.conflict_bars import hurt_bars, hurt_bars_alt, layer_bars, layer_bars_alt
 from affinity.figures.conflicts import (
     conflict_heatmap,
@@ -28,6 +29,7 @@ def pairs(view: ConflictsView) -> None:
         alt=conflict_heatmap_alt(view),
         key="conflict_pairs",
         columns=conflict_tables.PAIR_COLUMNS,
+        csv=lambda: conflict_pairs_csv(view),
         notes=[
             "Both directions are equal: a cosine cannot say who hurts whom, only that two tasks disagree."
         ],
@@ -44,6 +46,7 @@ def over_time(view: ConflictsView) -> None:
         conflict_tables.steps(view),
         alt=conflict_timeline_alt(view),
         key="conflict_steps",
+        csv=lambda: conflict_steps_csv(view),
     )
     with st.expander("Does one task drown the others?", icon=":material/height:"):
         show.figure(magnitude_timeline(view), alt=magnitude_timeline_alt(view), key="magnitudes")

@@ -24,9 +24,9 @@ def edit(grouping: Grouping, *, edited: bool) -> None:
     with st.container(horizontal=True):
         with st.popover("Move a task", icon=":material/swap_horiz:"):
             task = st.selectbox("Task", grouping.tasks, key="move_task")
-            target = st.selectbox(
-                "To", range(count + 1), format_func=lambda at: _name(at, count), key="move_target"
-            )
+            home = grouping.groups.index(grouping.serving(task))
+            places = [position for position in range(count + 1) if position != home]
+            target = st.selectbox("To", places, format_func=lambda at: _name(at, count), key="move_target")
             position = None if target == count else target
             _change("Move", lambda: grouping_edits.move(grouping, task, to=position))
         with st.popover("Split a network", icon=":material/call_split:"):

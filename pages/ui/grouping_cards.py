@@ -5,6 +5,7 @@ import streamlit as st
 
 from affinity.analysis.views import GroupsView, PredictedGain
 from affinity.analysis.wording import number
+from affinity.export.comparisons import predicted_gains_csv
 from affinity.figures.groups import gain_bars, gain_bars_alt
 from pages.ui import glossary, messages, show
 
@@ -23,7 +24,7 @@ def draw(view: GroupsView) -> None:
     if len(view.grouping.tasks) <= MOST_TASKS:
         with st.container(horizontal=True, gap="small"):
             for number, group in enumerate(view.grouping.groups, start=1):
-                with st.container(border=True, width=300):
+                with st.container(border=True, width=256):
                     st.markdown(f":material/lan: **Network {number}**")
                     for task in group.train:
                         st.markdown(_line(gains[task], served=task in group.serve))
@@ -43,6 +44,7 @@ def bars(view: GroupsView) -> None:
         alt=gain_bars_alt(view),
         key="predicted_gains",
         columns=GAIN_COLUMNS,
+        csv=lambda: predicted_gains_csv(view),
     )
 
 

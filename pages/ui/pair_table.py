@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from affinity.analysis.views import PairRow
+from affinity.analysis.views import AffinityView, PairRow
+from affinity.export.matrices import matrix_csv, matrix_json_text, pairs_csv
 from pages.ui import glossary, show
 
 COLUMNS: dict[str, Any] = {
@@ -19,6 +20,13 @@ COLUMNS: dict[str, Any] = {
         "Sure", format="percent", help=glossary.plain("confidence")
     ),
     "Steps": st.column_config.NumberColumn(help="Recorded steps that entered the number."),
+}
+
+# Side by side there is little room: long names are cut before the numbers are.
+_BRIEF: dict[str, Any] = {
+    **COLUMNS,
+    "Learning this": st.column_config.TextColumn(width=130, help=glossary.plain("source")),
+    "does to this": st.column_config.TextColumn(width=130, help=glossary.plain("affected")),
 }
 
 
@@ -41,8 +49,9 @@ def frame(rows: Sequence[PairRow]) -> pd.DataFrame:
     return pd.DataFrame(values, columns=names)
 
 
-def draw(rows: Sequence[PairRow], *, key: str) -> None:
-    """The surest help and the surest harm side by side, then every pair."""
+def draw(view: AffinityView, *, key: str) -> None:
+    """The surest help and the surest harm side by side, then every pair and the downloads."""
+    rows = view.rows
     helps = [row for row in rows if row.verdict == "helps"]
     hurts = sorted((row for row in rows if row.verdict == "hurts"), key=lambda row: row.high)
     left, right = st.columns(2)
@@ -52,6 +61,39 @@ def draw(rows: Sequence[PairRow], *, key: str) -> None:
     with right:
         st.markdown(f":material/do_not_disturb_on: **Hurts most surely** ({len(hurts)} pairs)")
         _short(hurts, key=f"{key}_hurts", words="The surest harm between tasks, with its interval.")
+    _every_pair(view, key=key)
+
+
+def _every_pair(view: AffinityView, *, key: str) -> None:
+    box = st.expander(
+        "Every pair as a table, and downloads", icon=":material/table:", key=f"{key}_open", on_change="rerun"
+    )
+    if not box.open:  # a hundred tasks are 9,900 rows
+        return
+    with box:
+        show.table(frame(view.rows), alt="Every pair of tasks.", key=f"{key}_all", columns=COLUMNS, rows=12)
+        with st.container(horizontal=True):
+            show.download(
+                "Pairs as CSV",
+                lambda: pairs_csv(view),
+                file_name="pairs.csv",
+                mime="text/csv",
+                key="csv_pairs",
+            )
+            show.download(
+                "Matrix as CSV",
+                lambda: matrix_csv(view.matrix),
+                file_name="matrix.csv",
+                mime="text/csv",
+                key="csv_matrix",
+            )
+            show.download(
+                "Matrix as JSON",
+                lambda: matrix_json_text(view.matrix),
+                file_name="matrix.json",
+                mime="application/json",
+                key="json_matrix",
+            )
 
 
 def _short(rows: Sequence[PairRow], *, key: str, words: str) -> None:
@@ -59,4 +101,4 @@ def _short(rows: Sequence[PairRow], *, key: str, words: str) -> None:
         st.caption("No pair whose interval lies on this side of zero.")
         return
     brief = frame(rows[:8]).drop(columns=["Verdict", "from", "to", "Steps"])
-    show.table(brief, alt=words, key=key, columns=COLUMNS)
+    show.table(brief, alt=words, key=key, columns=_BRIEF)

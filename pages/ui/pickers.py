@@ -114,8 +114,8 @@ def _pick_run(runs: tuple[Listed, ...]) -> str:
         )
     if wanted not in ids:
         wanted = default_run(runs)
-    if st.session_state.get("pick_run") != wanted:
-        st.session_state["pick_run"] = wanted
+    # Always, because after a change of page the old value can still be read but is not used any more.
+    st.session_state["pick_run"] = wanted
     picked = st.selectbox(
         "Run",
         ids,
@@ -221,6 +221,7 @@ def _pick_reduce(picked: SignalChoice, *, steps: bool) -> str:
         options,
         default=picked.default_reduce,
         required=True,
+        wrap=True,
         format_func=lambda key: _REDUCTIONS[key],
         help="The mean uses every recorded step and says how sure it is. Recent steps weighs late steps "
         "more. One step shows a moment of the training.",

@@ -36,6 +36,7 @@ def pick_shelf() -> str:
         list(SHELVES),
         default="measures",
         required=True,
+        wrap=True,
         format_func=lambda key: SHELVES[key][0],
         label_visibility="collapsed",
         **state.bound("shelf"),

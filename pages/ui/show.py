@@ -19,6 +19,15 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
+def _fits(picture: go.Figure) -> go.Figure:
+    """The figure with its colour bar below, so that a phone keeps its width for the cells."""
+    bar = {"orientation": "h", "x": 0.5, "y": 0, "yanchor": "top", "len": 0.9, "thickness": 12}
+    picture.update_traces(colorbar={**bar, "title_side": "bottom"}, selector={"type": "heatmap"})
+    if any(trace.type == "heatmap" for trace in picture.data):
+        picture.update_layout(margin_r=48)  # the last slanted name ends to the right of its column
+    return picture
+
+
 def figure(picture: go.Figure, *, alt: str, key: str) -> None:
     """A figure that is only looked at.
 
@@ -27,7 +36,7 @@ def figure(picture: go.Figure, *, alt: str, key: str) -> None:
         alt: what it shows, in words.
         key: unique on the page.
     """
-    st.plotly_chart(picture, theme="streamlit", key=key, config=_CONFIG, alt=alt)
+    st.plotly_chart(_fits(picture), theme="streamlit", key=key, config=_CONFIG, alt=alt)
 
 
 def clickable(picture: go.Figure, *, alt: str, key: str, on_click: Callable[[list[Any]], None]) -> None:
@@ -46,7 +55,7 @@ def clickable(picture: go.Figure, *, alt: str, key: str, on_click: Callable[[lis
             on_click(list(points[0]["customdata"]))
 
     st.plotly_chart(
-        picture,
+        _fits(picture),
         theme="streamlit",
         key=key,
         config=_CONFIG,

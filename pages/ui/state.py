@@ -33,9 +33,9 @@ URL_KEYS: Final[dict[str, str]] = {
     "networks": "how many networks are allowed",
     "algorithm": "the grouping algorithm",
     "overlap": "a task may help in several groups",
+    "against": "what the retrained grouping is compared with",
     "others": "runs that are compared",
     "shelf": "the part of the methods page",
-    "from": "training form: the dataset",
 }
 
 # session only: lost on reload without loss of work
@@ -43,6 +43,7 @@ SESSION_KEYS: Final[dict[str, str]] = {
     "edits": "earlier groupings of this edit, for undo",
     "notice": "a message to show once, on the next run of the script",
     "problem": "the error of a callback, to show once",
+    "opened": "a pair was opened by a click in the graph",
     "uploads": "how many uploads were taken, so that the uploader starts empty again",
     "started": "the last training that was started, against double clicks",
 }

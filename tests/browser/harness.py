@@ -94,7 +94,7 @@ def settle(opened: Page, *, timeout: float = 30.0) -> None:
         """() => {
             const app = document.querySelector('[data-testid="stApp"]');
             const busy = app && app.getAttribute('data-test-script-state');
-            const stale = document.querySelector('[data-stale="true"]');
+            const stale = document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]');
             return app && busy !== 'running' && busy !== 'initial' && !stale;
         }""",
         timeout=timeout * 1000,

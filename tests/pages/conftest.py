@@ -31,14 +31,11 @@ def open_page(home: Path) -> OpenPage:
 
     def opened(key: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        if key != "home":
+            app.switch_page(f"pages/{key}.py")
         for name, value in query.items():
             app.query_params[name] = value
         app.run()
-        if key != "home":
-            app.switch_page(f"pages/{key}.py")
-            for name, value in query.items():
-                app.query_params[name] = value
-            app.run()
         return app
 
     return opened

@@ -72,5 +72,6 @@ def test_the_server_is_closed_by_default():
     assert config["browser"]["gatherUsageStats"] is False
     assert client["showErrorDetails"] == "none"
     assert client["showErrorLinks"] is False
+    assert client["disableDataExport"] is True
     assert client["showSidebarNavigation"] is False
     assert client["toolbarMode"] == "viewer"
