@@ -12,6 +12,7 @@ from pathlib import Path
 
 from affinity.core.errors import UnknownFormat, Unreadable
 from affinity.core.strict_json import write_atomic
+from affinity.runs.compressed import holds_compressed_batches
 from affinity.runs.format import (
     LOG_FILE,
     RUN_FILE,
@@ -127,6 +128,8 @@ def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
         if name in files:
             raise Unreadable(f"the zip holds {name} twice.", hint="Upload the zip of one run.")
         files[name] = _read(archive, member, left)
+        if name.endswith(".arrows") and holds_compressed_batches(files[name]):
+            raise Unreadable(f"{name} is compressed inside.", hint="Upload a run as it was downloaded.")
         left -= len(files[name])
     return files
 

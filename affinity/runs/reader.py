@@ -203,8 +203,11 @@ def _is_shape(value: Json) -> TypeGuard[list[int]]:
 def _has_columns(schema: Any, width: int) -> bool:  # noqa: ANN401 - pyarrow has no types
     """Exactly the columns that the writer writes; their names may not be given twice."""
     wanted = {"step": pa.int64(), "split": pa.string(), "values": pa.list_(pa.float64(), width)}
-    found = {name: schema.field(name).type for name in wanted if schema.names.count(name) == 1}
-    return found == wanted
+    try:
+        names = list(schema.names)
+    except UnicodeDecodeError:
+        return False
+    return {name: schema.field(name).type for name in wanted if names.count(name) == 1} == wanted
 
 
 def _batches(path: Path, info: SignalInfo) -> Iterator[Any]:

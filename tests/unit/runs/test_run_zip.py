@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from small_runs import described, small_run
 
@@ -14,6 +15,7 @@ from affinity.core.errors import AffinityError, RunDamaged, RunTooNew, UnknownFo
 from affinity.core.strict_json import dumps
 from affinity.runs import archive
 from affinity.runs.archive import pack, unpack
+from affinity.runs.compressed import holds_compressed_batches
 from affinity.runs.library import Library
 from affinity.runs.writer import RunWriter
 
@@ -240,3 +242,31 @@ def test_a_wrong_checksum_is_an_unknown_format(refused):
     data = bytearray(zipped({"run.json": description()}, zipfile.ZIP_STORED))
     crc = zlib.crc32(description().encode()).to_bytes(4, "little")
     refused(bytes(data).replace(crc, b"\0\0\0\0"), UnknownFormat)
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_signal_that_is_compressed_inside_is_refused(refused, codec: str):
+    zeros = pa.array(np.zeros(300_000))
+    columns = {
+        "step": pa.array(np.arange(100_000)),
+        "split": pa.array(["train"] * 100_000),
+        "values": pa.FixedSizeListArray.from_arrays(zeros, 3),
+    }
+    batch = pa.record_batch(columns)
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as stream:
+        stream.write_batch(batch)
+    message = refused(zipped({"run.json": description(), "x.arrows": sink.getvalue()}))
+    assert message == "x.arrows is compressed inside. Upload a run as it was downloaded."
+
+
+def test_a_dictionary_batch_is_refused_and_a_plain_or_broken_stream_is_not(library: Library):
+    run = small_run(library)
+    plain = (run.folder / "losses.arrows").read_bytes()
+    assert not any(holds_compressed_batches(plain[:length]) for length in range(len(plain)))
+    batch = pa.record_batch({"split": pa.array(["train"]).dictionary_encode()})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    assert holds_compressed_batches(sink.getvalue())
