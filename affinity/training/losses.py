@@ -49,11 +49,11 @@ class TaskLosses:
         """
         parts = []
         if self._regression:
-            errors = outputs[..., self._columns(self._regression)] - targets[:, self._regression]
+            errors = outputs[..., self._columns(self._regression)] - targets[:, _span(self._regression)]
             parts.append(errors.square())
         if self._binary:
             logits = outputs[..., self._columns(self._binary)]
-            wanted = targets[:, self._binary].expand_as(logits)
+            wanted = targets[:, _span(self._binary)].expand_as(logits)
             parts.append(functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none"))
         parts += [self._cross_entropy(outputs, targets, size) for size in self._multiclass]
         joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
@@ -81,8 +81,8 @@ class TaskLosses:
     def _cross_entropy(self, outputs: Tensor, targets: Tensor, size: int) -> Tensor:
         members = self._multiclass[size]
         columns = [self.starts[index] + offset for index in members for offset in range(size)]
-        logits = outputs[..., columns].reshape(*outputs.shape[:-1], len(members), size)
-        wanted = targets[:, members].long().unsqueeze(-1)
+        logits = outputs[..., _span(columns)].reshape(*outputs.shape[:-1], len(members), size)
+        wanted = targets[:, _span(members)].long().unsqueeze(-1)
         chosen: Tensor = logits.gather(-1, wanted.expand(*logits.shape[:-1], 1)).squeeze(-1)
         normaliser: Tensor = logits.logsumexp(dim=-1)
         return normaliser - chosen
@@ -90,5 +90,12 @@ class TaskLosses:
     def _of_kind(self, kind: str) -> list[int]:
         return [index for index, task in enumerate(self.tasks) if task.kind == kind]
 
-    def _columns(self, members: list[int]) -> list[int]:
-        return [self.starts[index] for index in members]
+    def _columns(self, members: list[int]) -> slice | list[int]:
+        return _span([self.starts[index] for index in members])
+
+
+def _span(positions: list[int]) -> slice | list[int]:
+    """A slice where the positions are neighbours, because indexing with a list copies."""
+    first, count = positions[0], len(positions)
+    neighbours = positions == list(range(first, first + count))
+    return slice(first, first + count) if neighbours else positions

@@ -19,7 +19,7 @@ class ConvolutionLayer(Layer):
     _shape: torch.Size | None = None
 
     def forward(self, inputs: Tensor) -> Tensor:
-        self._patches, self._shape = self._unfold(inputs.detach()), inputs.shape
+        self._patches, self._shape = self._patches_of(inputs.detach()), inputs.shape
         with torch.no_grad():
             output: Tensor = self.module(inputs)
         return output
@@ -32,8 +32,7 @@ class ConvolutionLayer(Layer):
         if "weight" in self.names:
             # (N * out, B * places) @ (B * places, in * kernel): one product for all tasks.
             rows = cotangents.flatten(3).transpose(1, 2).reshape(count * channels, -1)
-            patches = self._patches.transpose(0, 1).flatten(1)
-            gradients["weight"] = (rows @ patches.T).view(count, *self.module.weight.shape)
+            gradients["weight"] = (rows @ self._patches.T).view(count, *self.module.weight.shape)
         if "bias" in self.names:
             gradients["bias"] = cotangents.sum(dim=(1, 3, 4))
         if not inputs_too:
@@ -51,40 +50,39 @@ class ConvolutionLayer(Layer):
         return gradients, flat.view(count, *self._shape)
 
     def stacked(self, inputs: Tensor, parameters: Parameters, *, common: bool) -> Tensor:
-        weight = parameters.get("weight")
-        count = len(next(iter(parameters.values())))
-        kernel = self.module.weight.expand(count, *self.module.weight.shape) if weight is None else weight
-        images = inputs if common else inputs.flatten(0, 1)
-        height, width = self._places(images)
-        patches = self._unfold(images)  # (B, in * kernel, places), or (M * B, ...)
-        rows = kernel.flatten(2)
+        count = len(next(iter(parameters.values()))) if parameters else len(inputs)
+        weight = parameters.get("weight", self.module.weight.expand(count, *self.module.weight.shape))
+        bias: Tensor | None = parameters.get("bias", self.module.bias)
+        biases = None if bias is None else bias.expand(count, len(bias)) if bias.dim() == 1 else bias
         if common:
-            joined = rows.flatten(0, 1) @ patches.transpose(0, 1).flatten(1)
-            output = joined.view(*rows.shape[:2], len(images), -1).transpose(1, 2)
-        else:
-            by_copy = patches.view(count, -1, *patches.shape[1:])
-            output = rows.unsqueeze(1) @ by_copy
-        bias = parameters.get("bias", self.module.bias)
-        output = output.reshape(count, -1, rows.shape[1], height, width)
-        return output if bias is None else output + bias.view(-1, 1, rows.shape[1], 1, 1)
-
-    def _unfold(self, images: Tensor) -> Tensor:
-        patches: Tensor = functional.unfold(
-            images,
-            self.module.kernel_size,
-            dilation=self.module.dilation,
-            padding=self.module.padding,  # type: ignore[arg-type]
-            stride=self.module.stride,
+            return self._of_one_input(inputs, weight, biases)
+        # Copies with inputs of their own share nothing, and the library's convolution beats patches here.
+        return torch.stack(
+            [
+                self._convolve(inputs[copy], weight[copy], None if biases is None else biases[copy])
+                for copy in range(count)
+            ]
         )
-        return patches
 
-    def _places(self, images: Tensor) -> tuple[int, int]:
-        sizes = []
-        for axis in range(2):
-            padded = images.shape[2 + axis] + 2 * int(self.module.padding[axis])
-            reach = self.module.dilation[axis] * (self.module.kernel_size[axis] - 1) + 1
-            sizes.append((padded - reach) // self.module.stride[axis] + 1)
-        return sizes[0], sizes[1]
+    def _of_one_input(self, images: Tensor, weight: Tensor, biases: Tensor | None) -> Tensor:
+        """All copies' kernels side by side are one convolution with M times the channels."""
+        count, channels = weight.shape[:2]
+        joined = self._convolve(images, weight.flatten(0, 1), None if biases is None else biases.flatten())
+        split: Tensor = joined.unflatten(1, (count, channels))
+        return split.transpose(0, 1)
+
+    def _convolve(self, images: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        output: Tensor = functional.conv2d(images, weight, bias, self.module.stride, self.module.padding)
+        return output
+
+    def _patches_of(self, images: Tensor) -> Tensor:
+        """(in * kernel, B * places): what each output place sees, as one matrix."""
+        down, across = int(self.module.padding[0]), int(self.module.padding[1])
+        padded = functional.pad(images, (across, across, down, down))
+        kernel, stride = self.module.kernel_size, self.module.stride
+        windows: Tensor = padded.unfold(2, kernel[0], stride[0]).unfold(3, kernel[1], stride[1])
+        ordered = windows.permute(1, 4, 5, 0, 2, 3)
+        return ordered.reshape(images.shape[1] * kernel[0] * kernel[1], -1)
 
 
 @dataclass(slots=True)
@@ -125,4 +123,9 @@ class MaxPoolLayer(Layer):
 
 def is_plain(module: nn.Conv2d) -> bool:
     """Whether the convolution is a single matrix product over patches."""
-    return module.groups == 1 and module.padding_mode == "zeros" and not isinstance(module.padding, str)
+    return (
+        module.groups == 1
+        and module.dilation == (1, 1)
+        and module.padding_mode == "zeros"
+        and not isinstance(module.padding, str)
+    )
