@@ -1,7 +1,7 @@
 """Compressed Arrow streams are refused in uploads: a few bytes of them may unpack to more than the memory.
 
-Our writer never compresses, and pyarrow unpacks a batch whole, without a limit. Whether it is compressed stands
-in its header: a FlatBuffers table, https://arrow.apache.org/docs/format/Columnar.html#recordbatch-message.
+Our writer never compresses, and pyarrow unpacks a batch whole, without a limit. Whether it is compressed
+stands in its header, a FlatBuffers table: https://arrow.apache.org/docs/format/Columnar.html
 """
 
 import struct
