@@ -11,20 +11,32 @@ from affinity.core.entry import Grouper
 from affinity.core.errors import GroupingError
 from affinity.core.grouping import GroupingProblem, GroupingSolution
 from affinity.core.settings import Settings
+from affinity.grouping._curve import BudgetPoint, budget_curve
 from affinity.grouping._exchange import read_grouping, to_grouping, write_grouping
 from affinity.grouping._objective import evaluate as score
 from affinity.grouping._objective import serve_best, task_scores
+from affinity.grouping._stability import Stability, second_best, stability
+from affinity.grouping._validation import BudgetOutcome, Validation, higher_order_table, validate
 
 GROUPERS: Catalogue[Grouper] = Catalogue(sys.modules[__name__], Grouper)
 
 __all__ = [
     "GROUPERS",
+    "BudgetOutcome",
+    "BudgetPoint",
+    "Stability",
+    "Validation",
+    "budget_curve",
+    "higher_order_table",
     "read_grouping",
     "score",
+    "second_best",
     "serve_best",
     "solve",
+    "stability",
     "task_scores",
     "to_grouping",
+    "validate",
     "write_grouping",
 ]
 

@@ -124,7 +124,7 @@ def _price(run: Generation, relaxed: Relaxed, smoothing: float) -> Columns | Non
     bound = float(duals.sum()) + run.groups * (largest if run.exactly else max(0.0, largest))
     if bound < run.bound:
         run.bound, run.duals, run.largest = bound, duals, largest
-    return found if np.isfinite(largest) else None
+    return found if len(found) or np.isfinite(largest) else None
 
 
 def _neighbours(run: Generation, relaxed: Relaxed) -> Columns:

@@ -140,9 +140,10 @@ def climb_overlapping(elements: Elements, chosen: Chosen, watch: Watch) -> Chose
         after = after.reshape(groups, elements.count)
         home = served.argmax(axis=0)
         columns = np.arange(elements.count)
-        gains = after - values[:, None] + (after[home, columns] - values[home])
+        with np.errstate(invalid="ignore"):  # from one impossible state to another there is no gain
+            gains = after - values[:, None] + (after[home, columns] - values[home])
         gains[home, columns] = -np.inf
-        gains = np.where(np.isnan(gains), -np.inf, gains)
+        gains = np.nan_to_num(gains, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         target, element = np.unravel_index(int(gains.argmax()), gains.shape)
         if not gains[target, element] > LEAST_GAIN:
             break

@@ -51,7 +51,8 @@ class Pricing(Protocol):
         Args:
             duals: (M,) what serving each element has to pay.
             floor: columns at or below this reduced worth are of no interest.
-            watch: when to stop; the bound is then infinite.
+            watch: when to stop; the bound is then infinite, as it is when a search ends early because it
+                has found enough columns.
         """
 
     def above(self, duals: FloatArray, floor: float, most: int, watch: Watch) -> Columns | None:

@@ -17,6 +17,9 @@ MAX_ELEMENTS = 28
 # Values of all subsets are kept up to this many elements (64 MB) and computed again beyond.
 STORED_ELEMENTS = 23
 COLUMNS_A_ROUND = 128
+ENOUGH_BLOCKS = 512
+# Affinities are at most 1 and there are at most 28 elements, so single precision errs by less than 1e-4.
+COARSE_ERROR = 1e-3
 LOW_BITS_PARTITION = 15
 LOW_BITS_OVERLAP = 13
 # Anything below is the minus infinity of a network that is not allowed.
@@ -35,6 +38,8 @@ class BlockPricing(ABC):
         self.elements = elements
         self.parts: Split = split(elements, most_low)
         self.fits = Fits(elements, self.parts)
+        # In random order a search that ends early has seen a fair part of everything.
+        self._order = [int(high) for high in np.random.default_rng(0).permutation(self.parts.blocks)]
 
     @abstractmethod
     def prepare(self, duals: FloatArray) -> None:
@@ -44,13 +49,25 @@ class BlockPricing(ABC):
     def reduced(self, high: int) -> FloatArray:
         """(2**low,) best reduced worth of a network that trains exactly this subset."""
 
+    def hopeful(self, high: int, floor: float) -> bool:
+        """False only if no network of the block can exceed the floor."""
+        return True
+
     def price(self, duals: FloatArray, floor: float, watch: Watch) -> tuple[float, Columns]:
         """See `Pricing.price`; the best network of every block that exceeds the floor is offered."""
         self.prepare(duals)
-        best, found = floor, []
-        for high in range(self.parts.blocks):
-            if high % 64 == 0 and watch.stopped():
+        best = floor
+        found: list[tuple[float, int]] = []
+        complete = True
+        for number, high in enumerate(self._order):
+            if number % 64 == 0 and watch.stopped():
                 return float("inf"), no_columns()
+            if len(found) >= ENOUGH_BLOCKS:
+                # Prices are still far off: the linear program learns more from these than from a bound.
+                complete = False
+                break
+            if not self.hopeful(high, floor):
+                continue
             worth = self.reduced(high)
             row = int(worth.argmax())
             if worth[row] > floor:
@@ -58,7 +75,7 @@ class BlockPricing(ABC):
                 found.append((float(worth[row]), row | high << self.parts.low))
         found.sort(reverse=True)
         masks = np.array([mask for _, mask in found[:COLUMNS_A_ROUND]], dtype=np.int64)
-        return best, evaluated(self.elements, masks, duals)
+        return best if complete else float("inf"), evaluated(self.elements, masks, duals)
 
     def above(self, duals: FloatArray, floor: float, most: int, watch: Watch) -> Columns | None:
         """See `Pricing.above`."""
@@ -68,6 +85,8 @@ class BlockPricing(ABC):
         for high in range(self.parts.blocks):
             if high % 64 == 0 and watch.stopped():
                 return None
+            if not self.hopeful(high, floor):
+                continue
             rows = np.flatnonzero(self.reduced(high) >= floor)
             if not len(rows):
                 continue
@@ -164,6 +183,8 @@ class OverlapBlocks(BlockPricing):
         rows = np.arange(1 << low)
         self._outside = [(rows >> index & 1) == 0 for index in range(low)]
         self._term, self._sum = np.empty(1 << low), np.empty(1 << low)
+        self._coarse_term, self._coarse_sum = (np.empty(1 << low, dtype=np.float32) for _ in range(2))
+        self._mates: dict[float, AnyArray] = {}
 
     def prepare(self, duals: FloatArray) -> None:
         """Subtract the prices from the halves' sums."""
@@ -174,23 +195,45 @@ class OverlapBlocks(BlockPricing):
             if index < self.parts.low:
                 term[self._outside[index]] = -np.inf
             self._low_terms.append(term)
+        self._coarse_terms = [term.astype(np.float32) for term in self._low_terms]
 
-    def reduced(self, high: int) -> FloatArray:
-        """See `BlockPricing.reduced`."""
-        if self.elements.problem.minimum_gain is not None:
-            return self._reduced_slowly(high)
-        total, term, base = self._sum, self._term, 0.0
+    def hopeful(self, high: int, floor: float) -> bool:
+        """See `BlockPricing.hopeful`: a look in single precision, twice as quick, with room for its error."""
+        if self.elements.problem.minimum_gain is not None or high == 0 or high & high - 1 == 0:
+            return True
+        total = self._positive_parts(high, self._coarse_terms, self._coarse_sum, self._coarse_term)
+        total *= self._coarse_mates(float(self.parts.sizes[1][high]))
+        least = float(self.elements.price + self.parts.charges[1][high])
+        return float(total.max()) - least > floor - COARSE_ERROR
+
+    def _coarse_mates(self, high_size: float) -> AnyArray:
+        """(2**low,) one over the number of mates, for the few different sizes of a high subset."""
+        if high_size not in self._mates:
+            mates = np.maximum(self.parts.sizes[0] + (high_size - 1), 1)
+            self._mates[high_size] = (1.0 / mates).astype(np.float32)
+        return self._mates[high_size]
+
+    def _positive_parts(self, high: int, terms: list[AnyArray], total: AnyArray, term: AnyArray) -> AnyArray:
+        """(2**low,) sum over elements of max(0, low + high), in `total`."""
         total.fill(0.0)
-        size = float(self.parts.sizes[1][high])
-        for index, low_term in enumerate(self._low_terms):
+        base, size = 0.0, float(self.parts.sizes[1][high])
+        for index, low_term in enumerate(terms):
             if index >= self.parts.low and not high >> index - self.parts.low & 1:
                 continue
-            fixed = float(self._inward[index][1][high]) - self._duals[index] * (size - 1)
+            fixed = float(self._inward[index][1][high]) - float(self._duals[index]) * (size - 1)
             # max(0, x + f) = max(-f, x) + f saves one pass over the block.
             np.maximum(low_term, -fixed, out=term)
             np.add(total, term, out=total)
             base += fixed
         total += base
+        return total
+
+    def reduced(self, high: int) -> FloatArray:
+        """See `BlockPricing.reduced`."""
+        if self.elements.problem.minimum_gain is not None:
+            return self._reduced_slowly(high)
+        size = float(self.parts.sizes[1][high])
+        total = self._positive_parts(high, self._low_terms, self._sum, self._term)
         total /= np.maximum(self.parts.sizes[0] + (size - 1), 1)
         worth = total - self._charges
         worth -= self.parts.charges[1][high]

@@ -17,6 +17,11 @@ from affinity.grouping._pricing import Columns, evaluated, no_columns
 
 CHUNK = 2048
 COLUMNS_A_ROUND = 200
+SHARING_ROUNDS = 80
+# After so many nodes a search that has already found enough columns ends without a bound: the prices are
+# still so far off that the linear program learns more from the columns than from a bad bound.
+PATIENCE = 200_000
+ENOUGH = 40
 MAX_ELEMENTS = 62
 
 
@@ -72,6 +77,11 @@ class _Found:
             self.floor = max(self.floor, float(worth[best[-1]]))
 
     @property
+    def many(self) -> bool:
+        """Enough for the linear program to learn from, when not all are asked for."""
+        return not self._keep_all and self.count >= ENOUGH
+
+    @property
     def overflowed(self) -> bool:
         """More groups than may be kept."""
         return self._keep_all and self.count > self._most
@@ -92,7 +102,7 @@ class SubsetSearch:
         self._order = np.argsort(np.sort(between, axis=1)[:, -6:].sum(axis=1))
         self._between = between[np.ix_(self._order, self._order)]
         self._own = own[self._order]
-        self._partners = _partner_sums(self._between)
+        self._shares: dict[int, FloatArray] = {}
         clash = np.array([[mask >> int(index) & 1 for index in self._order] for mask in elements.conflicts])
         self._clash = clash[self._order].astype(bool) if any(elements.conflicts) else None
 
@@ -118,16 +128,26 @@ class SubsetSearch:
         """Visit all sizes; whether the search was complete."""
         problem = self.elements.problem
         self._alone(duals, found)
-        for size in range(max(2, problem.smallest), self.elements.largest + 1):
-            stack = [self._roots(size, duals)]
+        usual = problem.size / problem.groups
+        visited = 0
+        for size in sorted(
+            range(max(2, problem.smallest), self.elements.largest + 1), key=lambda m: abs(m - usual)
+        ):
+            shares = self._shared_out(size, duals, found.floor)
+            if shares is None:
+                continue
+            partners, stack = _partner_sums(shares), [self._roots(size, duals)]
             while stack:
                 if watch.stopped() or found.overflowed:
                     return False
+                if visited > PATIENCE and found.many:
+                    return False
                 nodes = stack.pop()
+                visited += min(len(nodes.gain), CHUNK)
                 if len(nodes.gain) > CHUNK:
                     stack.append(nodes.rows(np.arange(CHUNK, len(nodes.gain))))
                     nodes = nodes.rows(np.arange(CHUNK))
-                children = self._expanded(nodes, size, duals, found)
+                children = self._expanded(nodes, size, partners, duals, found)
                 if children is not None:
                     stack.append(children)
         return not found.overflowed
@@ -159,7 +179,36 @@ class SubsetSearch:
             masks=1 << self._order.astype(np.int64),
         )
 
-    def _expanded(self, nodes: _Nodes, size: int, duals: FloatArray, found: _Found) -> _Nodes | None:
+    def _shared_out(self, size: int, duals: FloatArray, floor: float) -> FloatArray | None:
+        """(M, M) how each pair's affinity is shared out between its two members; None: no group can pass.
+
+        A bound lets each member bring the best partners it could have, counting its share of each pair. Equal
+        shares make the bound loose for large groups; the shares here are moved, by subgradient steps, away
+        from members that choose a partner which does not choose them (Caprara, Pisinger & Toth, 1999).
+        """
+        shares = self._shares.get(size, self._between / 2).copy()
+        np.fill_diagonal(shares, -np.inf)
+        weights = self._weights(size, duals)
+        best, kept, pace = np.inf, shares.copy(), 1.0
+        for _ in range(SHARING_ROUNDS):
+            bound, chosen = _optimistic(weights, shares / self._divisor(size), size)
+            bound -= self.elements.price
+            if bound < best:
+                best, kept = bound, shares.copy()
+            else:
+                pace *= 0.9
+            slope = chosen - chosen.T
+            length = float((slope * slope).sum())
+            if best <= floor or length == 0:
+                break
+            shares = shares - pace * self._divisor(size) * (bound - floor) / length * slope
+        np.fill_diagonal(kept, 0.0)
+        self._shares[size] = kept
+        return None if best <= floor else kept
+
+    def _expanded(
+        self, nodes: _Nodes, size: int, partners: FloatArray, duals: FloatArray, found: _Found
+    ) -> _Nodes | None:
         """Children that may still exceed the floor; complete groups are handed to `found`."""
         remaining, divisor = size - nodes.level, self._divisor(size)
         adds = self._weights(size, duals) + nodes.across / divisor
@@ -173,9 +222,12 @@ class SubsetSearch:
                 masks = nodes.masks[rows] | 1 << self._order[columns].astype(np.int64)
                 found.add(totals[rows, columns], masks)
             return None
-        hopes = adds + self._partners[nodes.last, :, remaining - 1] / divisor
+        hopes = adds + partners[nodes.last, :, remaining - 1] / divisor
         top = -np.partition(-hopes, remaining - 1, axis=1)[:, :remaining]
         least = top.min(axis=1)
+        fillable = np.isfinite(least)
+        nodes, adds, hopes = nodes.rows(fillable), adds[fillable], hopes[fillable]
+        top, least = top[fillable], least[fillable]
         others = nodes.gain + top.sum(axis=1) - least
         bounds = others[:, None] + np.minimum(hopes, hopes.max(axis=1)[:, None])
         # A member that is among the best ones stands in `others` already; the least one makes way for it.
@@ -197,17 +249,27 @@ class SubsetSearch:
         )
 
 
-def _partner_sums(between: FloatArray) -> FloatArray:
-    """(M, M, M) half the sum of the best k partners that element v can get among those after position i."""
-    count = len(between)
+def _optimistic(weights: FloatArray, shares: FloatArray, size: int) -> tuple[float, FloatArray]:
+    """The bound of a size of group under these shares, and (M, M) which partners the members would choose."""
+    ranked = np.argpartition(-shares, size - 2, axis=1)[:, : size - 1]
+    hopes = weights + np.take_along_axis(shares, ranked, axis=1).sum(axis=1)
+    users = np.argpartition(-hopes, size - 1)[:size] if size < len(hopes) else np.arange(len(hopes))
+    chosen = np.zeros_like(shares)
+    chosen[users[:, None], ranked[users]] = 1.0
+    return float(hopes[users].sum()), chosen
+
+
+def _partner_sums(shares: FloatArray) -> FloatArray:
+    """(M, M, M) share sum of the best k partners that element v can get among those after position i."""
+    count = len(shares)
     sums = np.zeros((count, count, count))
     for position in range(count):
-        later = between[:, position + 1 :].copy()
+        later = shares[:, position + 1 :].copy()
         width = later.shape[1]
         diagonal = np.arange(position + 1, count)
         later[diagonal, diagonal - position - 1] = -np.inf
         ranked = -np.sort(-later, axis=1)
         # Too few partners leave minus infinity, which closes the node: the group cannot be filled.
-        sums[position, :, 1 : width + 1] = np.cumsum(ranked, axis=1)[:, : count - 1] / 2
+        sums[position, :, 1 : width + 1] = np.cumsum(ranked, axis=1)[:, : count - 1]
         sums[position, :, width + 1 :] = -np.inf
     return sums

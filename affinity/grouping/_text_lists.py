@@ -48,17 +48,17 @@ def _listed_groups(text: str, where: str, tasks: Sequence[str] | None) -> list[l
         return groups
     if len(groups) == 1 and len(text) == len(tasks) and text.isalpha():
         return _grouped(dict(zip(tasks, text, strict=True)))
-    return _initials([group[0] for group in groups], where, tasks)
+    return _initials([group[0] for group in groups], tasks) or groups
 
 
-def _initials(parts: Sequence[str], where: str, tasks: Sequence[str]) -> list[list[str]]:
-    """`sd|n`: every letter is the first letter of exactly one task."""
+def _initials(parts: Sequence[str], tasks: Sequence[str]) -> list[list[str]]:
+    """`sd|n`: every letter is the first letter of exactly one task; nothing where one is not."""
     known: dict[str, list[str]] = {}
     for task in tasks:
         known.setdefault(task[:1].lower(), []).append(task)
     for letter in "".join(parts).lower():
         if len(known.get(letter, ())) != 1:
-            raise Unreadable(f"'{letter}' is not the first letter of exactly one task.", where)
+            return []
     return [[known[letter][0] for letter in part.lower()] for part in parts]
 
 

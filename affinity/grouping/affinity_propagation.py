@@ -32,14 +32,15 @@ def group(problem: GroupingProblem, settings: AffinityPropagationSettings) -> Gr
     """Normalise by the affected task's self-affinity, symmetrise, and let messages pick the groups.
 
     The number of groups comes from the algorithm. A self-affinity of 0 or below, or a missing one, cannot
-    normalise: such a task's column is left as it is, and a note names how many there were. When messages do
+    normalise: such a task's column is measured by the
+    largest affinity instead, and a note names how many there were. When messages do
     not settle, patience is raised ten times; if they never do, all tasks are one group.
 
     Raises:
         GroupingError: the objective is `measured`, or no grouping was found that meets the constraints.
     """
     watch, elements = Watch(problem), scaled_elements(problem)
-    matrix, left_out = normalised(problem)
+    matrix, left_out = normalised(elements.problem)
     belongs = elements.belongs / elements.sizes[:, None]
     labels = _labels(belongs @ matrix @ belongs.T, settings)
     notes = []
@@ -52,7 +53,7 @@ def group(problem: GroupingProblem, settings: AffinityPropagationSettings) -> Gr
 
 
 def normalised(problem: GroupingProblem) -> tuple[FloatArray, int]:
-    """(N, N) symmetric similarity, and how many columns could not be normalised."""
+    """(N, N) symmetric similarity of a scaled problem, and how many columns could not be normalised."""
     affinity = np.nan_to_num(problem.affinity, nan=0.0)
     own = np.diagonal(affinity)
     usable = own > 0
