@@ -123,7 +123,7 @@ class StackedAccess(StepAccess):
         with torch.no_grad():
             weight, bias = self._network.stacked_heads()
             for chunk in self._chunks(len(self._tasks), batch):
-                features = self._stacked_features([value[chunk] for value in stepped], batch.inputs)
+                features = self._stacked_features(stepped, chunk, batch.inputs)
                 outputs = torch.nn.functional.linear(features, weight, bias)
                 rows.append(_numpy(self._task_losses(outputs, batch.targets)))
         return np.concatenate(rows)
@@ -134,7 +134,7 @@ class StackedAccess(StepAccess):
         with torch.no_grad():
             weight, bias = self._stepped_heads()
             for chunk in self._chunks(len(self._tasks), batch):
-                features = self._stacked_features([value[chunk] for value in stepped], batch.inputs)
+                features = self._stacked_features(stepped, chunk, batch.inputs)
                 outputs = torch.nn.functional.linear(features, weight, bias)
                 after = _numpy(self._task_losses(outputs, batch.targets))
                 own[chunk] = after[np.arange(len(after)), np.arange(len(own))[chunk]]
@@ -155,10 +155,11 @@ class StackedAccess(StepAccess):
             moved_biases.append(bias[0])
         return torch.cat(moved_weights), torch.cat(moved_biases)
 
-    def _stacked_features(self, stepped: Sequence[Tensor], inputs: Tensor) -> Tensor:
-        """(M, B, width) features of M trunks that differ in their trainable parameters."""
+    def _stacked_features(self, stepped: Sequence[Tensor], chunk: slice, inputs: Tensor) -> Tensor:
+        """(M, B, width) features of the chunk's trunks, which differ in their trainable parameters."""
+        chosen, count = [value[chunk] for value in stepped], chunk.stop - chunk.start
         with same_randomness(), frozen_statistics([self._network]):
-            return self._trunk.stacked(stepped, inputs)
+            return self._trunk.stacked(chosen, inputs, count=count)
 
     def _chunks(self, count: int, batch: Batch) -> list[slice]:
         widest = max((parameter.shape[0] for parameter in self._shared), default=1)

@@ -60,18 +60,21 @@ class StackedTrunk:
             for parameter, gradient in zip(self._shared, found, strict=True)
         ]
 
-    def stacked(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
+    def stacked(self, parameters: Sequence[Tensor], inputs: Tensor, *, count: int) -> Tensor:
         """(M, B, width) features of M copies.
 
         Args:
             parameters: per shared parameter (M, *shape).
             inputs: (B, ...), the same for all copies.
+            count: M, which no parameter tells where all of them are frozen.
         """
-        count = len(parameters[0])
         value, common = inputs, True
         with torch.no_grad():
             for layer, own in self._layers:
+                if common and not own:  # nothing differs yet, as in front of the first trainable layer
+                    value = layer.module(value)
+                    continue
                 chosen = {name: parameters[place] for name, place in own.items()}
                 value = layer.stacked(value, chosen, common=common)
-                common = common and not own
+                common = False
         return value.expand(count, *value.shape) if common else value

@@ -44,6 +44,9 @@ class LinearLayer(Layer):
     def stacked(self, inputs: Tensor, parameters: Parameters, *, common: bool) -> Tensor:
         weight = parameters.get("weight")
         bias: Tensor | None = parameters.get("bias", self.module.bias)
+        if not parameters:  # frozen, behind a layer that is not
+            alike: Tensor = self.module(inputs)
+            return alike
         if weight is None:
             flat = functional.linear(inputs, self.module.weight)
             product = flat.expand(len(next(iter(parameters.values()))), *flat.shape) if common else flat
