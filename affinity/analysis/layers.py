@@ -6,7 +6,6 @@ from affinity.analysis.conflict_tally import PairTally
 from affinity.analysis.gram_statistics import upper_pairs
 from affinity.analysis.series import Span, read, spans
 from affinity.analysis.views import LayerConflict
-from affinity.core.names import clean_name
 from affinity.runs.reader import Run
 
 _AXES = ("layer", "source", "affected")
@@ -42,10 +41,9 @@ def layer_conflicts(run: Run, span: Span, *, threshold: float = 0.0) -> tuple[La
 
 
 def layer_names(run: Run, count: int) -> tuple[str, ...]:
-    """The layers' names from the run's settings, or `layer 1`, `layer 2` ... where they do not fit."""
-    names = run.info.settings.get("layers")
-    if isinstance(names, list) and len(names) == count:
-        return tuple(clean_name(str(name)) for name in names)
+    """The layers' names from the run, or `layer 1`, `layer 2` ... where they do not fit."""
+    if len(run.info.layers) == count:
+        return run.info.layers
     return tuple(f"layer {position + 1}" for position in range(count))
 
 

@@ -84,9 +84,7 @@ def planted_run(
         "validation_metric": {steps - 1: np.linspace(0.9, 0.6, tasks)},
     }
     camps = tuple(tuple(name for name, side in zip(names, camp, strict=True) if side == s) for s in (0, 1))
-    return write_run(
-        folder, names, signals, planted=camps, settings={"layers": ["trunk.0", "trunk.2"]}, **info
-    )
+    return write_run(folder, names, signals, planted=camps, layers=("trunk.0", "trunk.2"), **info)
 
 
 def _gradients(camp: np.ndarray, rng: np.random.Generator) -> np.ndarray:
