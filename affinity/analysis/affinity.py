@@ -14,11 +14,12 @@ from affinity.analysis.curves import pair_curve
 from affinity.analysis.ordering import clustered_order
 from affinity.analysis.pair_words import filled, pair_caveats, pair_sentence
 from affinity.analysis.series import nearest_step, recorded_steps, values_at
-from affinity.analysis.signals import find_choice, signal_choices
-from affinity.analysis.uncertainty import METHOD, METHOD_SEEDS, Estimate, mean_over_seeds
+from affinity.analysis.signals import find_choice, signal_choices, usable
+from affinity.analysis.uncertainty import METHOD, METHOD_SEEDS, SURE, Estimate, mean_over_seeds
 from affinity.analysis.views import AffinityView, PairRow, SignalChoice, Verdict
+from affinity.analysis.wording import percent
 from affinity.core.errors import AffinityError, NotEnoughData
-from affinity.core.types import AffinityMatrix, AnyArray, FloatArray, read_only
+from affinity.core.types import AffinityMatrix, FloatArray, read_only
 from affinity.runs.reader import Run
 
 __all__ = [
@@ -86,16 +87,16 @@ def affinity_view(
         matrix=matrix,
         choice=choice,
         split=split,
-        sentence=pair_sentence(rows),
+        sentence=pair_sentence(rows, symmetric=choice.symmetric),
         rows=rows,
         order=tuple(matrix.tasks[position] for position in clustered_order(matrix.off_diagonal())),
         limit=colour_limit(matrix.off_diagonal()),
         confidence=read_only(found.confidence),
-        distinguishable=read_only(_distinguishable(matrix), bool),
+        distinguishable=read_only(found.confidence > SURE, bool),
         correlated_steps=float(np.median(known)) if len(known) else float("nan"),
         interval_method=METHOD_SEEDS if count > 1 else METHOD,
         runs=count,
-        caveats=matrix.caveats,
+        caveats=(*matrix.caveats, *_approximation(run, choice, matrix, (first, last), split)),
     )
 
 
@@ -137,7 +138,7 @@ def pair_rows(matrix: AffinityMatrix, confidence: FloatArray) -> tuple[PairRow, 
             high=float(high[i, j]),
             n=int(count[i, j]),
             sign_confidence=float(confidence[i, j]),
-            verdict=verdict(matrix.values[i, j], low[i, j], high[i, j]),
+            verdict=verdict(matrix.values[i, j], confidence[i, j]),
         )
         for i, source in enumerate(matrix.tasks)
         for j, affected in enumerate(matrix.tasks)
@@ -146,13 +147,13 @@ def pair_rows(matrix: AffinityMatrix, confidence: FloatArray) -> tuple[PairRow, 
     return tuple(sorted(rows, key=_surest_help_first))
 
 
-def verdict(value: float, low: float, high: float) -> Verdict:
-    """What the interval allows to say."""
+def verdict(value: float, confidence: float) -> Verdict:
+    """What the confidence in its sign allows to say of a value."""
     if np.isnan(value):
         return "missing"
-    if low > 0:
-        return "helps"
-    return "hurts" if high < 0 else "not distinguishable from zero"
+    if not confidence > SURE or value == 0:
+        return "not distinguishable from zero"
+    return "helps" if value > 0 else "hurts"
 
 
 def colour_limit(values: FloatArray) -> float:
@@ -189,17 +190,35 @@ def _reduced(
     return matrix, found, choice, len(runs)
 
 
+def _approximation(
+    run: RunOrSeeds,
+    choice: SignalChoice,
+    matrix: AffinityMatrix,
+    span: tuple[int | None, int | None],
+    split: str,
+) -> tuple[str, ...]:
+    """How far the first-order affinity is off, where the same run tells."""
+    one = run if isinstance(run, Run) else run[0]
+    if choice.key != "first_order" or not usable(one, "lookahead_losses"):
+        return ()
+    try:
+        exact = affinity_matrix(run, "lookahead", reduce="mean", first=span[0], last=span[1], split=split)
+    except AffinityError:
+        return ()
+    sizes, errors = np.abs(exact.off_diagonal()), np.abs(exact.off_diagonal() - matrix.off_diagonal())
+    known = np.isfinite(errors)
+    if not known.any() or not sizes[known].mean():
+        return ()
+    share = percent(float(errors[known].mean() / sizes[known].mean()))
+    return (f"Against the lookahead affinity of the same steps it is off by {share} of its mean size.",)
+
+
 def _bounds(matrix: AffinityMatrix) -> tuple[FloatArray, FloatArray]:
     unknown = np.full(matrix.values.shape, np.nan)
     return (
         unknown if matrix.low is None else matrix.low,
         unknown if matrix.high is None else matrix.high,
     )
-
-
-def _distinguishable(matrix: AffinityMatrix) -> AnyArray:
-    low, high = _bounds(matrix)
-    return np.asarray((low > 0) | (high < 0))
 
 
 def _surest_help_first(row: PairRow) -> tuple[bool, bool, float, str, str]:

@@ -1,6 +1,6 @@
 """All affinities of a run in bounded memory: exact sums and counts, and rows for curves and intervals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -105,13 +105,7 @@ def estimate(collected: Collected, reduce: Reduce) -> Estimate:
     else:
         found = mean_over_steps(values)
         value = np.where(collected.count > 0, collected.total / np.maximum(collected.count, 1), np.nan)
-    return Estimate(
-        value=value,
-        error=found.error,
-        freedom=found.freedom,
-        count=collected.count,
-        correlated=found.correlated * collected.block,
-    )
+    return replace(found, value=value, count=collected.count, correlated=found.correlated * collected.block)
 
 
 class _Rows:
@@ -164,7 +158,16 @@ def _last(values: FloatArray) -> Estimate:
     value = np.take_along_axis(values, position[None], axis=0)[0]
     unknown = np.full(value.shape, np.nan)
     count = np.asarray(known.any(axis=0), dtype=np.int64)
-    return Estimate(value=value, error=unknown, freedom=unknown, count=count, correlated=unknown)
+    return Estimate(
+        value=value,
+        error=unknown,
+        freedom=unknown,
+        count=count,
+        correlated=unknown,
+        typical=unknown,
+        typical_error=unknown,
+        typical_freedom=unknown,
+    )
 
 
 def _nothing(run: Run, recorded: int, first: int | None, last: int | None) -> tuple[str, str, str]:

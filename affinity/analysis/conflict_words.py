@@ -30,7 +30,7 @@ def conflict_sentence(
     if hurt and hurt[0].hurt:
         said.append(
             f"The joint update goes against {hurt[0].task} at {percent(hurt[0].rate)} of the steps, "
-            "more than against any other task."
+            "the most of any task."
         )
     if layers:
         said.append(f"Most conflicts lie in {layers[0]}.")

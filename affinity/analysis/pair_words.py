@@ -15,25 +15,39 @@ from affinity.runs.reader import Run
 _MANY_PAIRS = 20
 
 
-def pair_sentence(rows: Sequence[PairRow]) -> str:
-    """The surest help, the surest harm, and how many pairs can be told from zero."""
+def pair_sentence(rows: Sequence[PairRow], *, symmetric: bool = False) -> str:
+    """The surest help, the surest harm, and how many pairs can be told from zero.
+
+    Args:
+        rows: every directed pair, the surest help first.
+        symmetric: both directions are equal by definition, so that nobody can be called the giver.
+    """
     known = [row for row in rows if row.verdict != "missing"]
     if not known:
         return "No pair of different tasks has a value."
     helps = [row for row in known if row.verdict == "helps"]
     hurts = [row for row in known if row.verdict == "hurts"]
-    said = []
-    if helps:
-        said.append(
-            f"A step on {helps[0].source} helps {helps[0].affected} most surely ({pair_figures(helps[0])})."
-        )
+    said = [_best(helps[0], symmetric)] if helps else []
     if hurts:
-        worst = min(hurts, key=lambda row: row.high)
-        said.append(f"A step on {worst.source} hurts {worst.affected} most surely ({pair_figures(worst)}).")
+        said.append(_worst(min(hurts, key=lambda row: row.high), symmetric))
+    each = 2 if symmetric else 1
+    pairs = plural(len(known) // each, "pair" if symmetric else "directed pair")
+    agree, oppose = ("agree", "oppose each other") if symmetric else ("help", "hurt")
     unclear = len(known) - len(helps) - len(hurts)
-    pairs = plural(len(known), "directed pair")
-    said.append(f"Of {pairs}, {len(helps)} help, {len(hurts)} hurt and {unclear} cannot be told from zero.")
-    return " ".join(said)
+    counts = f"{len(helps) // each} {agree}, {len(hurts) // each} {oppose} and {unclear // each}"
+    return " ".join([*said, f"Of {pairs}, {counts} cannot be told from zero."])
+
+
+def _best(row: PairRow, symmetric: bool) -> str:
+    if symmetric:
+        return f"{row.source} and {row.affected} agree most surely ({pair_figures(row)})."
+    return f"A step on {row.source} helps {row.affected} most surely ({pair_figures(row)})."
+
+
+def _worst(row: PairRow, symmetric: bool) -> str:
+    if symmetric:
+        return f"{row.source} and {row.affected} oppose each other most surely ({pair_figures(row)})."
+    return f"A step on {row.source} hurts {row.affected} most surely ({pair_figures(row)})."
 
 
 def pair_figures(row: PairRow) -> str:

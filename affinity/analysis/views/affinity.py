@@ -49,8 +49,9 @@ class PairRow:
         value: the affinity; positive = helps. NaN = missing.
         low, high: bounds of the 95 % interval; NaN where there are too few samples.
         n: number of steps that entered.
-        sign_confidence: confidence that the sign is right, 0.5 to 1; NaN where there is no interval.
-        verdict: what the interval allows to say.
+        sign_confidence: confidence that a typical step has the sign of the value, 0 to 1; NaN = unknown.
+            Below 0.5 a few huge steps make the value, against what most steps do.
+        verdict: what the sign confidence allows to say; the sign is called above 0.975.
     """
 
     source: str
@@ -75,8 +76,8 @@ class AffinityView:
         rows: every pair of different tasks, sorted by lower bound, the surest help first.
         order: tasks so that similar ones stand side by side.
         limit: colours run from -limit to +limit; the diagonal does not count.
-        confidence: (N, N) confidence in each sign, 0.5 to 1, NaN = unknown.
-        distinguishable: (N, N) bool, the interval excludes zero.
+        confidence: (N, N) confidence that a typical step has the sign of the value, 0 to 1, NaN = unknown.
+        distinguishable: (N, N) bool, the confidence is above 0.975.
         correlated_steps: how many neighbouring recorded steps tell as much as one independent one.
         interval_method: how the intervals were made, in words.
         runs: number of runs (seeds) that entered.

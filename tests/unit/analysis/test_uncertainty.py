@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from affinity.analysis.uncertainty import LEAST_VALUES, mean_over_seeds, mean_over_steps
+from affinity.analysis.long_run import LEAST_VALUES
+from affinity.analysis.uncertainty import SURE, mean_over_seeds, mean_over_steps
 
 
 def autoregression(phi: float, steps: int, series: int, rng: np.random.Generator) -> np.ndarray:
@@ -13,9 +14,9 @@ def autoregression(phi: float, steps: int, series: int, rng: np.random.Generator
     return values
 
 
-def coverage(values: np.ndarray) -> float:
+def coverage(values: np.ndarray, truth: float = 0.0) -> float:
     found = mean_over_steps(values)
-    return float(np.mean((found.low <= 0) & (found.high >= 0)))
+    return float(np.mean((found.low <= truth) & (found.high >= truth)))
 
 
 @pytest.mark.parametrize("steps", [30, 200])
@@ -27,11 +28,25 @@ def test_intervals_cover_the_true_mean_of_correlated_steps(phi: float, steps: in
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [30, 50, 80, 120, 200])
+@pytest.mark.parametrize("mean", [0.0, 1.0, 2.0])
 @pytest.mark.parametrize("phi", [0.0, 0.2, 0.35, 0.5, 0.65, 0.8])
-def test_intervals_cover_the_true_mean_in_1000_of_1000_settings(phi: float, steps: int) -> None:
+def test_1000_intervals_cover_the_true_mean_900_to_980_times(phi: float, mean: float, steps: int) -> None:
     rng = np.random.default_rng(11)
-    for _ in range(5):
-        assert 0.90 <= coverage(autoregression(phi, steps, 1000, rng)) <= 0.98
+    spread = 1 / np.sqrt(1 - phi**2)
+    for _ in range(3):
+        assert 0.90 <= coverage(autoregression(phi, steps, 1000, rng) + mean * spread, mean * spread) <= 0.98
+
+
+@pytest.mark.parametrize("trend", ["fall", "rise"])
+def test_a_trend_in_size_does_not_make_intervals_useless(trend: str) -> None:
+    at = np.arange(60)
+    sizes = 1 / (1 + at / 3) if trend == "fall" else np.exp(at / 30)
+    values = sizes[:, None] * (2 + np.random.default_rng(12).normal(size=(60, 2000)))
+    found = mean_over_steps(values)
+    # Knowing the sizes, the error of the mean is that of a weighted mean of independent noise.
+    best = np.sqrt((sizes**2).sum()) / 60
+    assert 0.90 <= coverage(values, 2 * sizes.mean()) <= 0.98
+    assert best < np.median(found.error) < 1.5 * best
 
 
 def test_missing_steps_are_passed_over_and_coverage_holds() -> None:
@@ -98,16 +113,32 @@ def test_a_constant_series_has_a_certain_sign_and_zero_has_none() -> None:
     np.testing.assert_allclose(found.confidence, [1.0, 0.5])
 
 
-def test_sign_confidence_agrees_with_the_interval() -> None:
-    found = mean_over_steps(np.random.default_rng(4).normal(0.2, 1.0, size=(60, 500)))
-    excludes_zero = (found.low > 0) | (found.high < 0)
-    np.testing.assert_array_equal(excludes_zero, found.confidence > 0.975)
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.8])
+def test_signs_of_series_around_zero_are_rarely_called(phi: float) -> None:
+    found = mean_over_steps(autoregression(phi, 60, 4000, np.random.default_rng(4)))
+    assert np.mean(found.confidence > SURE) < 0.07
+
+
+def test_one_huge_step_does_not_hide_a_steady_sign() -> None:
+    values = np.random.default_rng(13).uniform(0.01, 0.03, size=(40, 50))
+    values[20] = 2.0
+    found = mean_over_steps(values)
+    assert (found.low < 0).all()
+    assert (found.confidence > 0.99).all()
+
+
+def test_a_mean_made_by_one_step_against_all_others_is_not_called() -> None:
+    values = np.random.default_rng(14).uniform(-0.03, -0.01, size=(40, 50))
+    values[20] = 2.0
+    found = mean_over_steps(values)
+    assert (found.value > 0).all()
+    assert (found.confidence < 0.5).all()
 
 
 def test_correlated_steps_are_reported() -> None:
     values = autoregression(0.8, 400, 300, np.random.default_rng(9))
     # An autoregression of 0.8 has (1 + 0.8) / (1 - 0.8) = 9 correlated steps.
-    assert 7 < np.median(mean_over_steps(values).correlated) < 12
+    assert 7 < np.median(mean_over_steps(values).correlated) < 13
 
 
 def test_equal_weights_change_nothing() -> None:
