@@ -19,7 +19,7 @@ from affinity.analysis.uncertainty import METHOD, METHOD_SEEDS, SURE, Estimate, 
 from affinity.analysis.views import AffinityView, PairRow, SignalChoice, Verdict
 from affinity.analysis.wording import percent
 from affinity.core.errors import AffinityError, NotEnoughData
-from affinity.core.types import AffinityMatrix, FloatArray, read_only
+from affinity.core.types import AffinityMatrix, AnyArray, FloatArray, read_only
 from affinity.runs.reader import Run
 
 __all__ = [
@@ -92,7 +92,7 @@ def affinity_view(
         order=tuple(matrix.tasks[position] for position in clustered_order(matrix.off_diagonal())),
         limit=colour_limit(matrix.off_diagonal()),
         confidence=read_only(found.confidence),
-        distinguishable=read_only(found.confidence > SURE, bool),
+        distinguishable=read_only(distinguishable(*_bounds(matrix), found.confidence), bool),
         correlated_steps=float(np.median(known)) if len(known) else float("nan"),
         interval_method=METHOD_SEEDS if count > 1 else METHOD,
         runs=count,
@@ -138,7 +138,9 @@ def pair_rows(matrix: AffinityMatrix, confidence: FloatArray) -> tuple[PairRow, 
             high=float(high[i, j]),
             n=int(count[i, j]),
             sign_confidence=float(confidence[i, j]),
-            verdict=verdict(matrix.values[i, j], confidence[i, j]),
+            verdict=verdict(
+                float(matrix.values[i, j]), float(low[i, j]), float(high[i, j]), float(confidence[i, j])
+            ),
         )
         for i, source in enumerate(matrix.tasks)
         for j, affected in enumerate(matrix.tasks)
@@ -147,11 +149,19 @@ def pair_rows(matrix: AffinityMatrix, confidence: FloatArray) -> tuple[PairRow, 
     return tuple(sorted(rows, key=_surest_help_first))
 
 
-def verdict(value: float, confidence: float) -> Verdict:
-    """What the confidence in its sign allows to say of a value."""
+def distinguishable(
+    low: FloatArray | float, high: FloatArray | float, confidence: FloatArray | float
+) -> AnyArray:
+    """Whether a pair can be told from zero: its interval excludes zero and a typical step is sure."""
+    away = np.greater(low, 0) | np.less(high, 0)
+    return np.asarray(np.greater(confidence, SURE) & away)
+
+
+def verdict(value: float, low: float, high: float, confidence: float) -> Verdict:
+    """What may be said of a pair: its mean's interval and its typical step have to agree on the sign."""
     if np.isnan(value):
         return "missing"
-    if not confidence > SURE or value == 0:
+    if not distinguishable(low, high, confidence):
         return "not distinguishable from zero"
     return "helps" if value > 0 else "hurts"
 

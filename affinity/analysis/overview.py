@@ -59,7 +59,7 @@ def _said(row: PairRow | None, verb: str) -> str:
         if row.sign_confidence < 0.9995
         else "the sign is sure"
     )
-    return f"A step on {row.source} {verb} {row.affected} most: {pair_figures(row)}; {sure}."
+    return f"A step on {row.source} {verb} {row.affected} most surely: {pair_figures(row)}; {sure}."
 
 
 def _next_step(run: Run, helps: PairRow | None, hurts: PairRow | None, known: int) -> str:

@@ -51,7 +51,7 @@ class PairRow:
         n: number of steps that entered.
         sign_confidence: confidence that a typical step has the sign of the value, 0 to 1; NaN = unknown.
             Below 0.5 a few huge steps make the value, against what most steps do.
-        verdict: what the sign confidence allows to say; the sign is called above 0.975.
+        verdict: what may be said: the interval excludes zero and the sign confidence is above 0.975.
     """
 
     source: str
@@ -77,7 +77,7 @@ class AffinityView:
         order: tasks so that similar ones stand side by side.
         limit: colours run from -limit to +limit; the diagonal does not count.
         confidence: (N, N) confidence that a typical step has the sign of the value, 0 to 1, NaN = unknown.
-        distinguishable: (N, N) bool, the confidence is above 0.975.
+        distinguishable: (N, N) bool, the interval excludes zero and the confidence is above 0.975.
         correlated_steps: how many neighbouring recorded steps tell as much as one independent one.
         interval_method: how the intervals were made, in words.
         runs: number of runs (seeds) that entered.
