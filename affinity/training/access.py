@@ -17,7 +17,7 @@ from affinity.core.types import FloatArray
 from affinity.training.frozen import replaced, without_trace
 from affinity.training.lookahead import lookahead
 
-LossesFunction = Callable[[], Tensor]
+LossesFunction = Callable[[], Tensor | Sequence[Tensor]]
 Reduce = Callable[[Tensor], Tensor]
 
 
@@ -132,7 +132,8 @@ class LoopAccess(StepAccess):
         tasks: task names.
         shared: the shared trainable parameters.
         optimizer: gives learning rate, state and rule of the lookahead.
-        losses_functions: per split, a function that computes all losses (N,) on the batch again.
+        losses_functions: per split, a function that computes all losses on the batch again: (N,), or better N
+            scalars, because in one tensor an infinite loss reaches the gradients of the others.
         heads: per task its own parameters; without them a proximal step moves the shared part alone.
         modules: modules whose buffers stay as they are although they may run without being called.
         layers: names of layers with the positions of their parameters in `shared`.
@@ -166,10 +167,13 @@ class LoopAccess(StepAccess):
                 self._values[split] = self._numpy(self._forward(split))
         return self._values[split]
 
-    def _numpy(self, values: Tensor) -> FloatArray:
+    def _numpy(self, losses: Tensor | Sequence[Tensor]) -> FloatArray:
+        values = (
+            losses.detach() if isinstance(losses, Tensor) else torch.stack([one.detach() for one in losses])
+        )
         return self._reduce(values).cpu().double().numpy()
 
-    def _forward(self, split: Split) -> Tensor:
+    def _forward(self, split: Split) -> Tensor | Sequence[Tensor]:
         with without_trace(self._modules):
             return self._functions[split]()
 
@@ -180,7 +184,7 @@ class LoopAccess(StepAccess):
         # The backward passes are inside too: they may read buffers that are put back afterwards.
         with torch.enable_grad(), without_trace(self._modules):
             losses = self._functions["train"]()
-            self._values.setdefault("train", self._numpy(losses.detach()))
+            self._values.setdefault("train", self._numpy(losses))
             rows = [
                 task_gradient(loss, [*self._shared, *head]) for loss, head in zip(losses, own, strict=True)
             ]

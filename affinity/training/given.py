@@ -28,8 +28,8 @@ def in_order(given: Mapping[str, Any], tasks: Sequence[str]) -> list[Any]:
     return [given.get(name, float("nan")) for name in tasks]
 
 
-def stacked_losses(losses: Losses, tasks: Sequence[str]) -> Tensor:
-    """(N,) losses with their graph, NaN for a task that is left out.
+def scalar_losses(losses: Losses, tasks: Sequence[str]) -> list[Tensor]:
+    """N scalar losses, each with its own graph, NaN for a task that is left out.
 
     Half precision is widened to float32, float64 stays; losses of several devices meet on the first one's.
 
@@ -50,7 +50,7 @@ def stacked_losses(losses: Losses, tasks: Sequence[str]) -> Tensor:
                 "Give one number a task, for example loss.mean().",
             )
         scalars.append(value.reshape(()).to(some.device, dtype))
-    return torch.stack(scalars)
+    return scalars
 
 
 def trainable(parameters: Iterable[nn.Parameter]) -> list[nn.Parameter]:

@@ -20,7 +20,7 @@ from affinity.runs.library import Library
 from affinity.runs.status import State, Status, own_process, write_status
 from affinity.runs.writer import RunWriter
 from affinity.training.access import LoopAccess, StepAccess, task_gradient
-from affinity.training.given import Losses, in_order, plain_settings, stacked_losses, trainable
+from affinity.training.given import Losses, in_order, plain_settings, scalar_losses, trainable
 from affinity.training.processes import averaged, rank
 from affinity.training.trainer import versions
 
@@ -65,7 +65,7 @@ class Recorder:
         self.tasks = unique_names(tasks)
         self.every = every
         self.id = ""
-        self._losses_at: int | None = None
+        self._looked_ahead_at: int | None = None
         self._closed = False
         self._status = Status(state="running", started=time.time())
         self._writer: RunWriter | None = None
@@ -111,9 +111,10 @@ class Recorder:
         Raises:
             SettingsError: a loss belongs to no task, is not a scalar, or no shared parameter is trainable.
         """
-        stacked = stacked_losses(losses, self._given)
-        values = averaged(stacked.detach()).cpu().double().numpy()
-        self._append_losses(step, values)
+        scalars = torch.stack([loss.detach() for loss in scalar_losses(losses, self._given)])
+        values = averaged(scalars).cpu().double().numpy()
+        if step != self._looked_ahead_at:
+            self._append_losses(step, values)
         parameters = list(shared)
         if self.due(step) and parameters:
             self._append("gram", step, self._gram(losses, trainable(parameters)), axes=PROBES["gram"].axes)
@@ -152,7 +153,7 @@ class Recorder:
             self.tasks,
             trainable(list(shared)),
             optimizer,
-            losses_functions={"train": lambda: stacked_losses(losses_function(), self._given)},
+            losses_functions={"train": lambda: scalar_losses(losses_function(), self._given)},
             heads=own,
             modules=() if model is None else (model,),
             reduce=averaged,
@@ -165,7 +166,10 @@ class Recorder:
             probe = PROBES[key]
             values = probe.observe(access, "train")
             self._append(key, step, values, axes=probe.axes, sense=probe.sense)
+        # Also where `step` wrote them: before and after have to be taken with the same dropout masks, and the
+        # loop's own pass may have drawn others. Of two rows of a step the later one is read.
         self._append_losses(step, access.losses())
+        self._looked_ahead_at = step
         self._append("learning_rate", step, np.array(access.learning_rate), axes=())
 
     def matrix(self, name: str, step: int, values: FloatArray | Tensor) -> None:
@@ -248,10 +252,7 @@ class Recorder:
         return [given.get(name, []) for name in self._given]
 
     def _append_losses(self, step: int, values: FloatArray) -> None:
-        """`step` and `lookahead` both know the losses of a step; they are written once."""
-        if step != self._losses_at:
-            self._append("losses", step, values, axes=("affected",), sense="lower")
-            self._losses_at = step
+        self._append("losses", step, values, axes=("affected",), sense="lower")
 
     def _append(self, name: str, step: int, values: FloatArray, **labels: Any) -> None:  # noqa: ANN401
         if self._closed:
