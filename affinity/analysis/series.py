@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from affinity.analysis.signals import PAIR_AXES, find_choice, recorded_name
+from affinity.analysis.signals import find_choice, recorded_name
 from affinity.analysis.views import SignalChoice
 from affinity.core.entry import Measure
 from affinity.core.errors import NotEnoughData, NotRecorded
@@ -70,11 +70,7 @@ def recorded_steps(run: Run, signal: str, *, split: str = "train") -> tuple[int,
     """
     choice = _checked(run, signal, split)
     needs = (recorded_name(signal),) if choice.recorded else MEASURES[signal].needs
-    light = [name for name in needs if len(run.signals[name].axes) < len(PAIR_AXES)]
-    common = [read(run, name, split, (None, None)).steps for name in light]
-    for name in set(needs) - set(light):
-        found = [read(run, name, split, span).steps for span in spans(run, split, (None, None))]
-        common.append(np.concatenate(found))
+    common = [run.steps(name, split=_held_on(run, name, split)) for name in needs]
     steps = [int(step) for step in reduce(np.intersect1d, common)]
     return tuple(steps[WINDOW::WINDOW] if _looks_back(signal) else steps)
 
@@ -109,8 +105,12 @@ def values_at(run: Run, signal: str, step: int, *, split: str = "train") -> Floa
 
 def read(run: Run, name: str, split: str, span: Span) -> Signal:
     """A recorded quantity over a range of steps; one of the step itself is the same on every split."""
-    held = split if run.signals[name].axes else "train"
-    return run.signal(name, split=held, first=span[0], last=span[1])
+    return run.signal(name, split=_held_on(run, name, split), first=span[0], last=span[1])
+
+
+def _held_on(run: Run, name: str, split: str) -> str:
+    """A number of the whole step, such as the learning rate, is written once, beside the training batch."""
+    return split if run.signals[name].axes else "train"
 
 
 def _checked(run: Run, signal: str, split: str) -> SignalChoice:

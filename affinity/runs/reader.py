@@ -10,11 +10,12 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from affinity.core.errors import NotRecorded, RunNotFound, Unreadable
 from affinity.core.names import clean_name
 from affinity.core.strict_json import Json, loads, read_object
-from affinity.core.types import FloatArray, IntArray, Signal, read_only
+from affinity.core.types import AnyArray, FloatArray, IntArray, Signal, read_only
 from affinity.runs.format import (
     RUN_FILE,
     SEGMENT_PATTERN,
@@ -110,10 +111,7 @@ class Run:
         Raises:
             NotRecorded: the run has no such signal.
         """
-        info = self.signals.get(name)
-        if info is None:
-            known = ", ".join(self.signals) or "nothing"
-            raise NotRecorded(f"'{name}' was not recorded.", f"run {self.id}", f"Recorded: {known}.")
+        info = self._known(name)
         steps, values, truncated = [], [], False
         for path in self._segments()[name]:
             for batch in _batches(path, info):
@@ -134,6 +132,22 @@ class Run:
             truncated=truncated,
         )
 
+    def steps(self, name: str, *, split: str = "train") -> IntArray:
+        """The steps at which a signal was recorded, increasing; its values are not read.
+
+        Raises:
+            NotRecorded: the run has no such signal.
+        """
+        info = self._known(name)
+        found = [
+            steps[chosen]
+            for path in self._segments()[name]
+            for batch in _batches(path, info)
+            if batch is not None and not batch.column("step").null_count
+            for steps, chosen in [_steps_of(batch, split)]
+        ]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+
     def trainings(self) -> tuple[dict[str, Any], ...]:
         """The finished trainings of a rerun; a line that cannot be read, such as one cut off, is left out."""
         path = self.folder / TRAININGS_FILE
@@ -148,6 +162,13 @@ class Run:
             if isinstance(value, dict):
                 found.append(value)
         return tuple(found)
+
+    def _known(self, name: str) -> SignalInfo:
+        info = self.signals.get(name)
+        if info is None:
+            known = ", ".join(self.signals) or "nothing"
+            raise NotRecorded(f"'{name}' was not recorded.", f"run {self.id}", f"Recorded: {known}.")
+        return info
 
     def _segments(self) -> dict[str, list[Path]]:
         numbered: dict[str, list[tuple[int, Path]]] = {}
@@ -240,8 +261,7 @@ def _select(
     if batch.column("step").null_count or batch.column("values").null_count:
         # A row without a step or without values says nothing; our writer never leaves one out.
         batch = pa.RecordBatch.from_struct_array(batch.to_struct_array().filter(_whole_rows(batch)))
-    steps = batch.column("step").to_numpy(zero_copy_only=False)
-    chosen = np.array([value == split for value in batch.column("split").to_pylist()], dtype=bool)
+    steps, chosen = _steps_of(batch, split)
     if first is not None:
         chosen &= steps >= first
     if last is not None:
@@ -250,6 +270,13 @@ def _select(
         return steps[:0], np.empty((0, *info.shape))
     values = batch.column("values").flatten().to_numpy(zero_copy_only=False)
     return steps[chosen], values.reshape(len(steps), *info.shape)[chosen]
+
+
+def _steps_of(batch: Any, split: str) -> tuple[IntArray, AnyArray]:  # noqa: ANN401 - pyarrow has no types
+    """The steps of a batch, and which of them were taken on `split`."""
+    of_split = pc.fill_null(pc.equal(batch.column("split"), split), False)
+    steps = batch.column("step").to_numpy(zero_copy_only=False)
+    return steps, of_split.to_numpy(zero_copy_only=False).astype(bool)
 
 
 def _whole_rows(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
