@@ -1,19 +1,17 @@
 """Affinity: who helps whom?"""
 
-from affinity.analysis.affinity import affinity_view
 from pages.ui import affinity_panels, data, frame, glossary, messages, pair_table, pickers
 
 with frame.start("affinity"):
     run = pickers.run()
     choice = pickers.choice(run)
-    view = data.ask(
-        affinity_view,
+    view = data.affinity(
         run,
-        choice.signal.key,
+        choice.signal,
+        split=choice.split,
         reduce=choice.reduce,
         first=choice.first,
         last=choice.last,
-        split=choice.split,
     )
     messages.answer(view.sentence)
     words, certain = affinity_panels.filters()

@@ -5,6 +5,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
+from affinity.analysis.affinity import affinity_view
+from affinity.analysis.collected import Reduce
+from affinity.analysis.views import AffinityView, SignalChoice
 from affinity.core.strict_json import Json
 from affinity.datasets import DATASETS
 from affinity.runs.library import Library, Listed
@@ -46,6 +49,27 @@ def ask(service: Callable[Concatenate[Run, P], T], run: Run, /, *choices: P.args
     key = (name, str(run.folder), run.revision, cast(Hashable, choices), tuple(sorted(named.items())))
     answer: T = _answers(key, lambda: service(run, *choices, **named))
     return answer
+
+
+def affinity(
+    run: Run,
+    signal: SignalChoice,
+    *,
+    split: str = "",
+    reduce: Reduce | None = None,
+    first: int | None = None,
+    last: int | None = None,
+) -> AffinityView:
+    """Who helps whom; asked in one form by all pages, so that they share the answer."""
+    return ask(
+        affinity_view,
+        run,
+        signal.key,
+        reduce=reduce or signal.default_reduce,
+        first=first,
+        last=last,
+        split=split or signal.splits[0],
+    )
 
 
 def ask_together(service: Callable[[Sequence[Run]], T], runs: Sequence[Run]) -> T:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from affinity.analysis.affinity import affinity_view
 from affinity.analysis.views import Overview
+from affinity.core.errors import NotEnoughData
 from affinity.runs.reader import Run
 from pages.ui import affinity_panels, data, messages, state
 from pages.ui.menu import find
@@ -35,10 +35,13 @@ def ways_on(run_id: str) -> None:
 
 def picture(run: Run, view: Overview) -> None:
     """The heatmap behind the answer, where there is one."""
-    if view.choice is not None and (view.helps or view.hurts):
-        split = view.choice.splits[0]
-        found = data.ask(affinity_view, run, view.choice.key, split=split)
-        affinity_panels.heatmap_only(found, key="home_heatmap")
+    if view.choice is None:
+        return
+    try:
+        found = data.affinity(run, view.choice)
+    except NotEnoughData:  # the sentence above has said so
+        return
+    affinity_panels.heatmap_only(found, key="home_heatmap")
 
 
 def first_visit() -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from affinity.analysis.affinity import affinity_view, signal_choices
+from affinity.analysis.affinity import signal_choices
 from affinity.core.errors import NotEnoughData, NotRecorded
 from affinity.runs.reader import Run
 from pages.ui import affinity_panels, data, messages, state, words
@@ -12,7 +12,7 @@ def picture(run: Run) -> None:
     """Who helps whom so far."""
     try:
         choices = signal_choices(run)
-        view = data.ask(affinity_view, run, choices[0].key) if choices else None
+        view = data.affinity(run, choices[0]) if choices else None
     except (NotRecorded, NotEnoughData):
         view = None
     if view is None:

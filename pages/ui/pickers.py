@@ -57,7 +57,7 @@ def run() -> Run:
         _explain_broken(listed)
         st.stop()
     opened = data.open_run(listed.id)
-    _banner(opened, sample=listed.sample)
+    _banner(opened, listed)
     return opened
 
 
@@ -136,14 +136,14 @@ def default_run(runs: tuple[Listed, ...]) -> str:
     return (ready or readable or list(runs))[0].id
 
 
-def _banner(opened: Run, *, sample: bool) -> None:
+def _banner(opened: Run, listed: Listed) -> None:
     info, status = opened.info, opened.status
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if sample:
+        if listed.sample:
             st.badge("sample", icon=":material/school:", color="violet")
         words.state_badge(status.state)
         facts = f"{words.made_of(info) or words.KINDS[info.kind]} · {len(info.tasks)} tasks"
-        length = words.progress(status) if status.live else (f"{status.step:,} steps" if status.step else "")
+        length = words.progress(status) if status.live else words.length(listed)
         seed = f"seed {info.seed}" if info.seed is not None else ""
         st.caption(" · ".join(messages.md(part) for part in (facts, length, seed) if part), width="content")
     if status.error:

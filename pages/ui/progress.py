@@ -47,7 +47,7 @@ def watch(kind: str, picture: Callable[[Run], None] | None = None) -> None:
 
 def _draw(item: Listed, picture: Callable[[Run], None] | None) -> None:
     assert item.info is not None
-    unit = "training" if item.info.kind == "rerun" else "step"
+    unit = "network" if item.info.kind == "rerun" else "step"
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             words.state_badge(item.status.state)

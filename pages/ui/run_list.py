@@ -12,7 +12,6 @@ _COLUMNS = {
     "Created": st.column_config.DatetimeColumn("Created (UTC)", format="YYYY-MM-DD HH:mm"),
     "Name": st.column_config.TextColumn(width="medium"),
     "Note": st.column_config.TextColumn(width="medium"),
-    "Steps": st.column_config.NumberColumn(format="localized"),
 }
 
 
@@ -88,7 +87,7 @@ def _row(item: Listed, name: str) -> dict[str, object]:
         "Kind": words.KINDS[info.kind] if info else "",
         "Made of": words.made_of(info) if info else "",
         "Tasks": len(info.tasks) if info else None,
-        "Steps": item.status.step or None,
+        "Length": words.length(item),
         "Created": words.when(info.created) if info else None,
         "Note": item.problem or item.status.error or item.status.note,
     }
@@ -133,10 +132,15 @@ def _confirm_delete(item: Listed) -> None:
     name = item.info.label if item.info else item.id
     st.markdown(f"**{messages.md(name)}** and everything recorded in it will be gone for good.")
     with st.container(horizontal=True):
-        if st.button("Delete for good", type="primary", key="delete_yes"):
-            data.library().delete(item.id)
-            state.choose_run("")
-            state.notify("The run was deleted.")
+        sure = st.button(
+            "Delete for good", type="primary", key="delete_yes", on_click=_delete, args=(item.id,)
+        )
+        if sure or st.button("Keep it", key="delete_no"):
             st.rerun()
-        if st.button("Keep it", key="delete_no"):
-            st.rerun()
+
+
+@messages.safely
+def _delete(run_id: str) -> None:
+    data.library().delete(run_id)
+    state.choose_run("")
+    state.notify("The run was deleted.")

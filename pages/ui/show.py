@@ -1,5 +1,6 @@
 """A picture never stands alone: sentence, figure with a text for those who cannot see it, table, download."""
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -10,6 +11,9 @@ import streamlit as st
 from pages.ui import messages
 
 MAX_ROWS = 5000
+TITLE_LENGTH = 44
+MANY_POINTS = 300
+INVISIBLE = 0.01
 
 _CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
@@ -23,9 +27,24 @@ def _fits(picture: go.Figure) -> go.Figure:
     """The figure with its colour bar below, so that a phone keeps its width for the cells."""
     bar = {"orientation": "h", "x": 0.5, "y": 0, "yanchor": "top", "len": 0.9, "thickness": 12}
     picture.update_traces(colorbar={**bar, "title_side": "bottom"}, selector={"type": "heatmap"})
+    _with_few_marks(picture)
+    title = picture.layout.xaxis.title.text
+    if title:  # plotly neither wraps a title nor makes room for it
+        picture.update_xaxes(title_text="<br>".join(textwrap.wrap(title, TITLE_LENGTH)))
     if any(trace.type == "heatmap" for trace in picture.data):
         picture.update_layout(margin_r=48)  # the last slanted name ends to the right of its column
     return picture
+
+
+def _with_few_marks(picture: go.Figure) -> None:
+    """Draw hardly any of thousands of invisible points: they answer hovers and clicks all the same.
+
+    Each drawn point is an element of the page, and ten thousand of them keep a browser busy for seconds.
+    """
+    for trace in picture.data:
+        crowded = trace.type == "scatter" and trace.x is not None and len(trace.x) > MANY_POINTS
+        if crowded and trace.marker.opacity == INVISIBLE:
+            trace.marker.maxdisplayed = 1
 
 
 def figure(picture: go.Figure, *, alt: str, key: str) -> None:

@@ -49,6 +49,13 @@ def when(created: str) -> datetime | None:
         return None
 
 
+def length(run: Listed) -> str:
+    """How much was trained: `300 steps`, or `24 networks` of a retrained grouping."""
+    if run.info is None or not run.status.step:
+        return ""
+    return f"{run.status.step:,} {'networks' if run.info.kind == 'rerun' else 'steps'}"
+
+
 def duration(seconds: float) -> str:
     """A length of time in words: `about 12 s`, `about 3 min`, `about 2 h`."""
     if seconds < 90:

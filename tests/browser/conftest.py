@@ -1,7 +1,8 @@
-"""Browser tests import their harness from beside them."""
+"""Browser tests import their harness from beside them, and the small runs from the page tests."""
 
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [entry for entry in (str(HERE), str(HERE.parents[1])) if entry not in sys.path]
+PLACES = (str(HERE), str(HERE.parent / "pages"), str(HERE.parents[1]))
+sys.path[:0] = [entry for entry in PLACES if entry not in sys.path]
