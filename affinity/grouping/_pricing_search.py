@@ -14,6 +14,7 @@ from affinity.core.types import AnyArray, FloatArray, IntArray
 from affinity.grouping._elements import Elements
 from affinity.grouping._limits import Watch
 from affinity.grouping._pricing import Columns, evaluated, no_columns
+from affinity.grouping._shared_pairs import partner_sums, shared_out
 
 CHUNK = 2048
 COLUMNS_A_ROUND = 200
@@ -103,6 +104,7 @@ class SubsetSearch:
         self._between = between[np.ix_(self._order, self._order)]
         self._own = own[self._order]
         self._shares: dict[int, FloatArray] = {}
+        self._visited = 0
         clash = np.array([[mask >> int(index) & 1 for index in self._order] for mask in elements.conflicts])
         self._clash = clash[self._order].astype(bool) if any(elements.conflicts) else None
 
@@ -125,31 +127,56 @@ class SubsetSearch:
         return evaluated(self.elements, np.concatenate(found.masks), duals)
 
     def _search(self, duals: FloatArray, found: _Found, watch: Watch) -> bool:
-        """Visit all sizes; whether the search was complete."""
+        """Visit all sizes, the usual ones first; whether the search was complete."""
         problem = self.elements.problem
         self._alone(duals, found)
         usual = problem.size / problem.groups
-        visited = 0
-        for size in sorted(
-            range(max(2, problem.smallest), self.elements.largest + 1), key=lambda m: abs(m - usual)
-        ):
-            shares = self._shared_out(size, duals, found.floor)
-            if shares is None:
-                continue
-            partners, stack = _partner_sums(shares), [self._roots(size, duals)]
-            while stack:
-                if watch.stopped() or found.overflowed:
-                    return False
-                if visited > PATIENCE and found.many:
-                    return False
-                nodes = stack.pop()
-                visited += min(len(nodes.gain), CHUNK)
-                if len(nodes.gain) > CHUNK:
-                    stack.append(nodes.rows(np.arange(CHUNK, len(nodes.gain))))
-                    nodes = nodes.rows(np.arange(CHUNK))
-                children = self._expanded(nodes, size, partners, duals, found)
-                if children is not None:
-                    stack.append(children)
+        sizes = range(max(2, problem.smallest), self.elements.largest + 1)
+        self._visited = 0
+        return all(
+            self._search_size(size, duals, found, watch)
+            for size in sorted(sizes, key=lambda size: abs(size - usual))
+        )
+
+    def _search_size(self, size: int, duals: FloatArray, found: _Found, watch: Watch) -> bool:
+        divisor, weights = self._divisor(size), self._weights(size, duals)
+        bound, shares = shared_out(
+            weights,
+            self._shares.get(size, self._between / 2),
+            size,
+            divisor=divisor,
+            floor=found.floor + self.elements.price,
+            rounds=SHARING_ROUNDS,
+        )
+        self._shares[size] = shares
+        if bound <= found.floor + self.elements.price:
+            return True
+        partners = partner_sums(shares, 0, size)
+        return self._descend(self._roots(size, duals), size, partners, duals, found, watch)
+
+    def _descend(
+        self,
+        roots: _Nodes,
+        size: int,
+        partners: FloatArray,
+        duals: FloatArray,
+        found: _Found,
+        watch: Watch,
+    ) -> bool:
+        """Depth first, a chunk of nodes at a time; whether everything below the roots was visited."""
+        stack = [roots]
+        while stack:
+            enough = self._visited > PATIENCE and found.many
+            if enough or watch.stopped() or found.overflowed:
+                return False
+            nodes = stack.pop()
+            self._visited += min(len(nodes.gain), CHUNK)
+            if len(nodes.gain) > CHUNK:
+                stack.append(nodes.rows(np.arange(CHUNK, len(nodes.gain))))
+                nodes = nodes.rows(np.arange(CHUNK))
+            children = self._expanded(nodes, size, partners, duals, found)
+            if children is not None:
+                stack.append(children)
         return not found.overflowed
 
     def _alone(self, duals: FloatArray, found: _Found) -> None:
@@ -178,33 +205,6 @@ class SubsetSearch:
             barred=self._clash,
             masks=1 << self._order.astype(np.int64),
         )
-
-    def _shared_out(self, size: int, duals: FloatArray, floor: float) -> FloatArray | None:
-        """(M, M) how each pair's affinity is shared out between its two members; None: no group can pass.
-
-        A bound lets each member bring the best partners it could have, counting its share of each pair. Equal
-        shares make the bound loose for large groups; the shares here are moved, by subgradient steps, away
-        from members that choose a partner which does not choose them (Caprara, Pisinger & Toth, 1999).
-        """
-        shares = self._shares.get(size, self._between / 2).copy()
-        np.fill_diagonal(shares, -np.inf)
-        weights = self._weights(size, duals)
-        best, kept, pace = np.inf, shares.copy(), 1.0
-        for _ in range(SHARING_ROUNDS):
-            bound, chosen = _optimistic(weights, shares / self._divisor(size), size)
-            bound -= self.elements.price
-            if bound < best:
-                best, kept = bound, shares.copy()
-            else:
-                pace *= 0.9
-            slope = chosen - chosen.T
-            length = float((slope * slope).sum())
-            if best <= floor or length == 0:
-                break
-            shares = shares - pace * self._divisor(size) * (bound - floor) / length * slope
-        np.fill_diagonal(kept, 0.0)
-        self._shares[size] = kept
-        return None if best <= floor else kept
 
     def _expanded(
         self, nodes: _Nodes, size: int, partners: FloatArray, duals: FloatArray, found: _Found
@@ -247,29 +247,3 @@ class SubsetSearch:
             barred=barred,
             masks=nodes.masks[rows] | 1 << self._order[columns].astype(np.int64),
         )
-
-
-def _optimistic(weights: FloatArray, shares: FloatArray, size: int) -> tuple[float, FloatArray]:
-    """The bound of a size of group under these shares, and (M, M) which partners the members would choose."""
-    ranked = np.argpartition(-shares, size - 2, axis=1)[:, : size - 1]
-    hopes = weights + np.take_along_axis(shares, ranked, axis=1).sum(axis=1)
-    users = np.argpartition(-hopes, size - 1)[:size] if size < len(hopes) else np.arange(len(hopes))
-    chosen = np.zeros_like(shares)
-    chosen[users[:, None], ranked[users]] = 1.0
-    return float(hopes[users].sum()), chosen
-
-
-def _partner_sums(shares: FloatArray) -> FloatArray:
-    """(M, M, M) share sum of the best k partners that element v can get among those after position i."""
-    count = len(shares)
-    sums = np.zeros((count, count, count))
-    for position in range(count):
-        later = shares[:, position + 1 :].copy()
-        width = later.shape[1]
-        diagonal = np.arange(position + 1, count)
-        later[diagonal, diagonal - position - 1] = -np.inf
-        ranked = -np.sort(-later, axis=1)
-        # Too few partners leave minus infinity, which closes the node: the group cannot be filled.
-        sums[position, :, 1 : width + 1] = np.cumsum(ranked, axis=1)[:, : count - 1]
-        sums[position, :, width + 1 :] = -np.inf
-    return sums

@@ -23,6 +23,14 @@ def relaxed_density(matrix: FloatArray, groups: int, watch: Watch) -> tuple[Floa
         groups: number of groups, k.
         watch: stops the iteration early.
     """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    # Several threads on matrices this small cost more than they bring.
+    with threadpool_limits(1):
+        return _iterated(matrix, groups, watch)
+
+
+def _iterated(matrix: FloatArray, groups: int, watch: Watch) -> tuple[FloatArray, float]:
     mean = np.full(matrix.shape, 1.0 / len(matrix))
     duals = [np.zeros_like(matrix) for _ in range(3)]
     for _ in range(ROUNDS):

@@ -115,6 +115,7 @@ def test_no_heuristic_beats_the_proof(key, overlap):
     assert solution.bound >= best - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", HEURISTICS)
 def test_a_hundred_tasks_are_answered(key):
     problem = random_problem(size=100, groups=10, time_limit=20.0)
