@@ -1,5 +1,6 @@
 """Retrain a grouping beside its baselines: every network once a seed, shared where two arms need the same."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,17 +92,30 @@ def run_rerun(
             raise Cancelled("cancelled on request.", f"training {done} of {len(networks)}")
 
 
-def train_network(network: Network, config: TrainConfig, folder: str) -> tuple[Network, dict[str, Any]]:
-    """Train one network in this process; runs inside a pool's worker.
+def train_network(
+    network: Network, config: TrainConfig, folder: str, *, pooled: bool
+) -> tuple[Network, dict[str, Any]]:
+    """Train one network in this process.
+
+    Args:
+        network: what to train.
+        config: how.
+        folder: the rerun's folder, where somebody may ask to stop.
+        pooled: this is a process of a pool, which stops when the process that started it is gone.
 
     Returns:
         The network, and its line without the roles.
     """
     from affinity.training.trainer import Trainer, load_data
 
+    parent = os.getppid()
+
+    def should_stop() -> bool:
+        return stop_requested(Path(folder)) or (pooled and os.getppid() != parent)
+
     chosen = replace(config, tasks=network.tasks, seed=network.seed)
     data = load_data(chosen)
-    result = Trainer(chosen, data).train(should_stop=lambda: stop_requested(Path(folder)))
+    result = Trainer(chosen, data).train(should_stop=should_stop)
     names = [task.name for task in data.tasks]
     return network, {
         "tasks": names,
@@ -128,11 +142,12 @@ def _outcomes(
     count = 1 if on_gpu else max(1, joblib.cpu_count() // config.threads)
     workers = min(count, len(networks)) if backend == "local" else -1
     if workers == 1:
-        yield from (train_network(network, config, str(folder)) for network in networks)
+        yield from (train_network(network, config, str(folder), pooled=False) for network in networks)
         return
     with joblib.parallel_config("loky" if backend == "local" else backend, n_jobs=workers):
         pool = joblib.Parallel(return_as="generator_unordered")
-        yield from pool(joblib.delayed(train_network)(network, config, str(folder)) for network in networks)
+        train = joblib.delayed(train_network)
+        yield from pool(train(network, config, str(folder), pooled=True) for network in networks)
 
 
 def _choose_backend(backend: str) -> None:

@@ -43,7 +43,7 @@ class _Progress:
             self.written = time.monotonic()
 
     def count(self, step: int, total: int) -> None:
-        self.show(replace(self.status, step=step, total=total), now=step == total)
+        self.show(replace(self.status, step=step, total=total), now=step in (0, total))
 
 
 def execute(folder: Path, *, backend: str = "local", queue: bool = True) -> Status:
