@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from affinity.analysis.wording import plural
 from pages.ui import data, frame, messages, pickers, run_list
 
 with frame.start("runs"):
@@ -20,7 +21,7 @@ with frame.start("runs"):
     else:
         live = sum(item.status.live for item in own)
         running = f", {live} of them still training" if live else ""
-        messages.answer(f"You have {len(own)} runs{running}, and {samples} samples to compare with.")
+        messages.answer(f"You have {plural(len(own), 'run')}{running}, and {plural(samples, 'sample')}.")
     if runs:
         st.caption("Click the box at the start of a row to select its run.")
         run_list.draw(runs)

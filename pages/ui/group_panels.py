@@ -106,7 +106,14 @@ def stable(run: Run, wanted: Wish) -> None:
         shares = data.ask(stability_page, run, wanted)
         title = "share of redrawn trainings that keep two tasks together"
         alt = share_heatmap_alt(run.tasks, shares, title=title)
-        show.figure(share_heatmap(run.tasks, shares, title="kept together"), alt=alt, key="stability")
+        percent = st.column_config.NumberColumn(format="percent")
         table = pd.DataFrame(shares, columns=list(run.tasks))
-        table.insert(0, "Task", list(run.tasks))
-        show.table(table, alt=f"Table: {alt}", key="stability_table")
+        # No task can have this name: names lose their blanks at both ends.
+        table.insert(0, "Task ", list(run.tasks))
+        show.panel(
+            share_heatmap(run.tasks, shares, title="kept together"),
+            table,
+            alt=alt,
+            key="stability",
+            columns=dict.fromkeys(run.tasks, percent),
+        )

@@ -5,7 +5,7 @@ import streamlit as st
 from affinity.analysis.views import Overview
 from affinity.core.errors import NotEnoughData
 from affinity.runs.reader import Run
-from pages.ui import affinity_panels, data, messages, state
+from pages.ui import affinity_panels, data, messages, pair_table, state
 from pages.ui.menu import find
 
 _WAYS = (
@@ -42,6 +42,7 @@ def picture(run: Run, view: Overview) -> None:
     except NotEnoughData:  # the sentence above has said so
         return
     affinity_panels.heatmap_only(found, key="home_heatmap")
+    pair_table.surest(found, key="home")
 
 
 def first_visit() -> None:

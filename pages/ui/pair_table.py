@@ -49,8 +49,8 @@ def frame(rows: Sequence[PairRow]) -> pd.DataFrame:
     return pd.DataFrame(values, columns=names)
 
 
-def draw(view: AffinityView, *, key: str) -> None:
-    """The surest help and the surest harm side by side, then every pair and the downloads."""
+def surest(view: AffinityView, *, key: str) -> None:
+    """The surest help and the surest harm side by side."""
     rows = view.rows
     helps = [row for row in rows if row.verdict == "helps"]
     hurts = sorted((row for row in rows if row.verdict == "hurts"), key=lambda row: row.high)
@@ -61,10 +61,10 @@ def draw(view: AffinityView, *, key: str) -> None:
     with right:
         st.markdown(f":material/do_not_disturb_on: **Hurts most surely** ({len(hurts)} pairs)")
         _short(hurts, key=f"{key}_hurts", words="The surest harm between tasks, with its interval.")
-    _every_pair(view, key=key)
 
 
-def _every_pair(view: AffinityView, *, key: str) -> None:
+def every_pair(view: AffinityView, *, key: str) -> None:
+    """All pairs and the downloads, once somebody opens them."""
     box = st.expander(
         "Every pair as a table, and downloads", icon=":material/table:", key=f"{key}_open", on_change="rerun"
     )

@@ -168,6 +168,12 @@ def _no_affinity(opened: Run) -> None:
             page="train",
             link="Watch the training",
         )
+    elif opened.status.state in ("cancelled", "failed", "lost") and not opened.signals:
+        messages.empty(
+            "This training ended before anything was measured.",
+            "Start it again, or pick another run above.",
+            page="train",
+        )
     elif opened.info.kind == "rerun":
         messages.empty(
             "This run retrained a grouping; it measured gains, not affinities.",

@@ -84,11 +84,11 @@ def _row(item: Listed, name: str) -> dict[str, object]:
     return {
         "Name": name,
         "State": f"{state_word} (sample)" if item.sample else state_word,
-        "Kind": words.KINDS[info.kind] if info else "",
-        "Made of": words.made_of(info) if info else "",
         "Tasks": len(info.tasks) if info else None,
         "Length": words.length(item),
         "Created": words.when(info.created) if info else None,
+        "Made of": words.made_of(info) if info else "",
+        "Kind": words.KINDS[info.kind] if info else "",
         "Note": item.problem or item.status.error or item.status.note,
     }
 

@@ -26,7 +26,7 @@ def is_dark() -> bool:
 def _fits(picture: go.Figure) -> go.Figure:
     """The figure with its colour bar below, so that a phone keeps its width for the cells."""
     bar = {"orientation": "h", "x": 0.5, "y": 0, "yanchor": "top", "len": 0.9, "thickness": 12}
-    picture.update_traces(colorbar={**bar, "title_side": "bottom"}, selector={"type": "heatmap"})
+    picture.update_traces(colorbar={**bar, "title_side": "top"}, selector={"type": "heatmap"})
     _with_few_marks(picture)
     title = picture.layout.xaxis.title.text
     if title:  # plotly neither wraps a title nor makes room for it

@@ -69,7 +69,9 @@ def progress(status: Status, *, unit: str = "step") -> str:
     """How far a run is: `step 120 of 300, about 12 s left`."""
     if status.state == "queued":
         return status.note or "waiting for its turn"
-    text = f"{unit} {status.step:,} of {status.total:,}" if status.total else "starting"
+    if not status.step:
+        return status.note or "starting: the data is being loaded"
+    text = f"{unit} {status.step:,} of {status.total:,}"
     left = status.seconds_left
     return f"{text}, {duration(left)} left" if left is not None else text
 
