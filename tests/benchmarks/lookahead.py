@@ -1,6 +1,6 @@
 """All tasks at once against the papers' loop, in one process: `python -m tests.benchmarks.lookahead`.
 
-The loop is a plain, fair one: one forward pass and N backward passes for the gradients, then for every task one
+The loop is plain and fair: one forward pass and N backward passes for the gradients, then for every task one
 step of the shared part in place and one forward pass through trunk and all heads. The limit is one matrix
 product with as many floating-point operations as the MLP's lookahead needs.
 """
