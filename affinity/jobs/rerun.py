@@ -93,7 +93,7 @@ def run_rerun(
 
 
 def train_network(
-    network: Network, config: TrainConfig, folder: str, *, pooled: bool
+    network: Network, config: TrainConfig, folder: str, *, owner: int | None = None
 ) -> tuple[Network, dict[str, Any]]:
     """Train one network in this process.
 
@@ -101,17 +101,15 @@ def train_network(
         network: what to train.
         config: how.
         folder: the rerun's folder, where somebody may ask to stop.
-        pooled: this is a process of a pool, which stops when the process that started it is gone.
+        owner: in a pool of processes, the one that started it; without it nobody would hear of the result.
 
     Returns:
         The network, and its line without the roles.
     """
     from affinity.training.trainer import Trainer, load_data
 
-    parent = os.getppid()
-
     def should_stop() -> bool:
-        return stop_requested(Path(folder)) or (pooled and os.getppid() != parent)
+        return stop_requested(Path(folder)) or owner not in (None, os.getppid())
 
     chosen = replace(config, tasks=network.tasks, seed=network.seed)
     data = load_data(chosen)
@@ -142,12 +140,12 @@ def _outcomes(
     count = 1 if on_gpu else max(1, joblib.cpu_count() // config.threads)
     workers = min(count, len(networks)) if backend == "local" else -1
     if workers == 1:
-        yield from (train_network(network, config, str(folder), pooled=False) for network in networks)
+        yield from (train_network(network, config, str(folder)) for network in networks)
         return
     with joblib.parallel_config("loky" if backend == "local" else backend, n_jobs=workers):
         pool = joblib.Parallel(return_as="generator_unordered")
-        train = joblib.delayed(train_network)
-        yield from pool(train(network, config, str(folder), pooled=True) for network in networks)
+        train, owner = joblib.delayed(train_network), os.getpid() if backend == "local" else None
+        yield from pool(train(network, config, str(folder), owner=owner) for network in networks)
 
 
 def _choose_backend(backend: str) -> None:
