@@ -24,8 +24,9 @@ TINY = {
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
-    """An empty library that `AFFINITY_HOME` names, without samples."""
+    """An empty library that `AFFINITY_HOME` names, without samples; reruns need no pool of processes."""
     monkeypatch.setenv("AFFINITY_HOME", str(tmp_path / "runs"))
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     return Library(samples=tmp_path / "samples")
 
 

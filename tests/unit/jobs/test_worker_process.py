@@ -36,6 +36,12 @@ def nobody_is_left(library: Library) -> Iterator[None]:
             wait(library, entry.id, ended)
 
 
+@pytest.fixture
+def pool(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reruns train in a pool of two processes."""
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
+
+
 def wait(library: Library, run_id: str, until: Callable[[Status], bool]) -> Status:
     """The first status that is as wanted; fails when it takes too long."""
     ends = time.monotonic() + PATIENCE
@@ -131,6 +137,7 @@ def test_a_waiting_job_can_be_cancelled(library: Library, tiny_config: Config):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pool")
 def test_a_rerun_in_its_own_process_trains_every_network(library: Library, tiny_run: Run):
     grouping = Grouping.partition(tiny_run.tasks, [("a1", "a2"), ("b1", "b2")])
     rerun_id = start_rerun(library, tiny_run.id, grouping, seeds=(0,), steps=3)
@@ -140,6 +147,7 @@ def test_a_rerun_in_its_own_process_trains_every_network(library: Library, tiny_
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pool")
 def test_a_cancelled_rerun_leaves_no_process_behind(library: Library, tiny_config: Config, tiny_run: Run):
     grouping = Grouping.partition(tiny_run.tasks, [("a1", "a2"), ("b1", "b2")])
     rerun_id = start_rerun(library, tiny_run.id, grouping, seeds=range(20), steps=1_000_000)
@@ -152,6 +160,7 @@ def test_a_cancelled_rerun_leaves_no_process_behind(library: Library, tiny_confi
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pool")
 def test_a_killed_rerun_leaves_no_process_at_work(library: Library, tiny_config: Config, tiny_run: Run):
     grouping = Grouping.partition(tiny_run.tasks, [("a1", "a2"), ("b1", "b2")])
     rerun_id = start_rerun(library, tiny_run.id, grouping, seeds=range(20), steps=1_000_000)
@@ -202,6 +211,7 @@ def test_a_full_disk_fails_the_run_with_the_reason(library: Library, tiny_config
     assert len(steps) > 100
 
 
+@pytest.mark.slow
 def test_a_worker_survives_a_folder_of_runs_with_spaces(tmp_path: Path, tiny_config: Config):
     library = Library(tmp_path / "my runs (1)", samples=tmp_path / "none")
     (run_id,) = prepare_training(
