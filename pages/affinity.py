@@ -1,10 +1,10 @@
 """Affinity: who helps whom?"""
 
-from pages.ui import affinity_panels, data, frame, glossary, messages, pair_table, pickers
+from pages.ui import affinity_panels, choices, data, frame, glossary, messages, pair_table, pickers
 
 with frame.start("affinity"):
     run = pickers.run()
-    choice = pickers.choice(run)
+    choice = choices.choice(run)
     view = data.affinity(
         run,
         choice.signal,

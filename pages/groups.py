@@ -6,6 +6,7 @@ import streamlit as st
 
 from affinity.analysis.page_groups import groups_page
 from pages.ui import (
+    choices,
     data,
     frame,
     glossary,
@@ -19,7 +20,7 @@ from pages.ui import (
 
 with frame.start("groups"):
     run = pickers.run()
-    choice = pickers.choice(run, steps=False)
+    choice = choices.choice(run, steps=False)
     wish = replace(group_panels.wish(run, choice), text=state.own(state.GROUPING))
     page = data.ask(groups_page, run, wish)
     messages.answer(page.view.sentence)

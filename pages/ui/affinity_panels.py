@@ -11,7 +11,7 @@ from affinity.figures.heatmap import affinity_heatmap, affinity_heatmap_alt
 from affinity.figures.network import MOST_ARROWS, task_graph, task_graph_alt
 from affinity.figures.timeline import pair_curves, pair_curves_alt
 from affinity.runs.reader import Run
-from pages.ui import data, glossary, messages, pair_table, pickers, show, state
+from pages.ui import choices, data, glossary, messages, pair_table, show, state
 
 DIRECTION = (
     "Read a row from left to right: what a training step on the row's task does to the task of each column. "
@@ -56,14 +56,14 @@ def heatmap_only(view: AffinityView, *, key: str) -> None:
 
 @st.fragment
 @messages.boundary()
-def pair(run: Run, view: AffinityView, choice: pickers.Choice) -> None:
+def pair(run: Run, view: AffinityView, choice: choices.Choice) -> None:
     """One pair over the whole training, and the way back."""
     st.subheader("One pair over time", anchor=False)
     first = default_pair(view)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source = pickers.task("A step on", view.matrix.tasks, "source", default=first[0])
+        source = choices.task("A step on", view.matrix.tasks, "source", default=first[0])
         others = tuple(task for task in view.matrix.tasks if task != source) or (source,)
-        affected = pickers.task("and what it does to", others, "affected", default=first[1])
+        affected = choices.task("and what it does to", others, "affected", default=first[1])
     ways = [(source, affected)] if choice.signal.symmetric else [(source, affected), (affected, source)]
     curves = [
         data.ask(pair_curve, run, choice.signal.key, source=one, affected=other, split=choice.split)

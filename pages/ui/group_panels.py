@@ -9,12 +9,12 @@ from affinity.figures.groups import budget_line, budget_line_alt
 from affinity.figures.shares import share_heatmap, share_heatmap_alt
 from affinity.grouping import GROUPERS
 from affinity.runs.reader import Run
-from pages.ui import data, messages, pickers, show, state
+from pages.ui import choices, data, messages, show, state
 
 DEFAULT_NETWORKS = 3
 
 
-def wish(run: Run, choice: pickers.Choice) -> Wish:
+def wish(run: Run, choice: choices.Choice) -> Wish:
     """How many networks, found by which algorithm."""
     size = len(run.tasks)
     state.keep_within("networks", 1, size)
