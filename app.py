@@ -1,9 +1,11 @@
 """Start page: the short answer for one run, and what to do next."""
 
-from affinity.analysis.overview import overview
-from pages.ui import data, frame, glossary, home, messages, pickers
+from pages.ui import frame
 
 with frame.start("home"):
+    from affinity.analysis.overview import overview
+    from pages.ui import data, glossary, home, messages, pickers
+
     home.first_visit()
     run = pickers.run()
     view = data.ask(overview, run)

@@ -1,8 +1,10 @@
 """Affinity: who helps whom?"""
 
-from pages.ui import affinity_panels, choices, data, frame, glossary, messages, pair_table, pickers
+from pages.ui import frame
 
 with frame.start("affinity"):
+    from pages.ui import affinity_panels, choices, data, glossary, messages, pair_table, pickers
+
     run = pickers.run()
     choice = choices.choice(run)
     view = data.affinity(

@@ -1,10 +1,12 @@
 """Compare: did the grouping help?"""
 
-import streamlit as st
-
-from pages.ui import compare_panels, frame, glossary, messages, pickers, progress
+from pages.ui import frame
 
 with frame.start("compare"):
+    import streamlit as st
+
+    from pages.ui import compare_panels, glossary, messages, pickers, progress
+
     run = pickers.run()
     progress.watch("rerun")
     rerun = compare_panels.pick_rerun(run)

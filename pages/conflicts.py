@@ -1,9 +1,11 @@
 """Conflicts: where do gradients fight?"""
 
-from affinity.analysis.conflicts import conflicts_view
-from pages.ui import conflict_panels, data, frame, glossary, messages, pickers
+from pages.ui import frame
 
 with frame.start("conflicts"):
+    from affinity.analysis.conflicts import conflicts_view
+    from pages.ui import conflict_panels, data, glossary, messages, pickers
+
     run = pickers.run()
     view = data.ask(conflicts_view, run)
     messages.answer(view.sentence)

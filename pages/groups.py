@@ -1,24 +1,25 @@
 """Groups: which tasks should train together?"""
 
-from dataclasses import replace
-
-import streamlit as st
-
-from affinity.analysis.page_groups import groups_page
-from pages.ui import (
-    choices,
-    data,
-    frame,
-    glossary,
-    group_panels,
-    group_tools,
-    grouping_cards,
-    messages,
-    pickers,
-    state,
-)
+from pages.ui import frame
 
 with frame.start("groups"):
+    from dataclasses import replace
+
+    import streamlit as st
+
+    from affinity.analysis.page_groups import groups_page
+    from pages.ui import (
+        choices,
+        data,
+        glossary,
+        group_panels,
+        group_tools,
+        grouping_cards,
+        messages,
+        pickers,
+        state,
+    )
+
     run = pickers.run()
     choice = choices.choice(run, steps=False)
     wish = replace(group_panels.wish(run, choice), text=state.own(state.GROUPING))

@@ -1,11 +1,13 @@
 """Runs: what do I have?"""
 
-import streamlit as st
-
-from affinity.analysis.wording import plural
-from pages.ui import data, frame, messages, pickers, run_list
+from pages.ui import frame
 
 with frame.start("runs"):
+    import streamlit as st
+
+    from affinity.analysis.wording import plural
+    from pages.ui import data, messages, pickers, run_list
+
     runs = data.listed()
     own = [item for item in runs if not item.sample]
     samples = len(runs) - len(own)

@@ -1,10 +1,12 @@
 """Train: what happens if these tasks learn together?"""
 
-import streamlit as st
-
-from pages.ui import frame, glossary, live, progress, train_form
+from pages.ui import frame
 
 with frame.start("train"):
+    import streamlit as st
+
+    from pages.ui import glossary, live, progress, train_form
+
     progress.watch("training", live.picture)
     live.last_result()
     st.subheader("A new training", anchor=False)
