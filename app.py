@@ -10,7 +10,7 @@ with frame.start("home"):
     run = pickers.run()
     view = data.ask(overview, run)
     home.short_answer(view)
-    home.picture(run, view)
+    home.picture(view)
     home.ways_on(run.id)
     messages.caveats(view.caveats)
     glossary.words_here("affinity", "source", "affected", "step", "interval", "confidence")

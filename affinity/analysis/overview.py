@@ -45,6 +45,7 @@ def _answer(run: Run, view: AffinityView) -> Overview:
         sentences=tuple(sentence for sentence in said if sentence),
         next_step=_next_step(run, helps, hurts, len(known)),
         choice=view.choice,
+        view=view,
         helps=helps,
         hurts=hurts,
         caveats=view.caveats,

@@ -68,7 +68,13 @@ def show_command(options: Options) -> Answer:
         "signals": list(run.signals),
         "status": status.state,
         "error": status.error,
-        "overview": view,
+        "overview": {
+            "sentences": view.sentences,
+            "next_step": view.next_step,
+            "helps": view.helps,
+            "hurts": view.hurts,
+            "caveats": view.caveats,
+        },
     }
     lines = [
         f"{run.info.label}  ({run.id}, {status.state}, step {status.step})",

@@ -3,9 +3,7 @@
 import streamlit as st
 
 from affinity.analysis.views import Overview
-from affinity.core.errors import NotEnoughData
-from affinity.runs.reader import Run
-from pages.ui import affinity_panels, data, messages, pair_table, state
+from pages.ui import affinity_panels, messages, pair_table, state
 from pages.ui.menu import find
 
 _WAYS = (
@@ -33,16 +31,11 @@ def ways_on(run_id: str) -> None:
             st.caption(about)
 
 
-def picture(run: Run, view: Overview) -> None:
+def picture(view: Overview) -> None:
     """The heatmap behind the answer, where there is one."""
-    if view.choice is None:
-        return
-    try:
-        found = data.affinity(run, view.choice)
-    except NotEnoughData:  # the sentence above has said so
-        return
-    affinity_panels.heatmap_only(found, key="home_heatmap")
-    pair_table.surest(found, key="home")
+    if view.view is not None:
+        affinity_panels.heatmap_only(view.view, key="home_heatmap")
+        pair_table.surest(view.view, key="home")
 
 
 def first_visit() -> None:

@@ -170,6 +170,7 @@ class Overview:
         sentences: who helps whom most, who hurts whom most, how sure.
         next_step: what to do now.
         choice: the affinity the answer is taken from, or None when the run has none.
+        view: the whole affinity the answer is taken from, or None when there is none.
         helps, hurts: the surest helping and the surest hurting pair, or None.
         caveats: sentences the reader has to see beside the answer.
     """
@@ -177,6 +178,7 @@ class Overview:
     sentences: tuple[str, ...]
     next_step: str
     choice: SignalChoice | None = None
+    view: AffinityView | None = None
     helps: PairRow | None = None
     hurts: PairRow | None = None
     caveats: tuple[str, ...] = ()
