@@ -1,5 +1,6 @@
 """Commands that train: train and rerun; they work in this process, without the queue."""
 
+import os
 from typing import Any
 
 from affinity.analysis.compare import compare_view
@@ -40,6 +41,8 @@ def _train_values(options: Options) -> dict[str, Any]:
         if not equals:
             raise SettingsError(f"'{assignment}' is not NAME=VALUE.", "--set")
         entry, dot, field = name.partition(".")
+        if name == "dataset.file":
+            value = os.path.abspath(value)  # a worker that trains it again runs in another folder
         if dot:
             values.setdefault(f"{entry}_settings", {})[field] = value
         else:

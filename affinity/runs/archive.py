@@ -8,10 +8,10 @@ import struct
 import zipfile
 import zlib
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from affinity.core.errors import UnknownFormat, Unreadable
-from affinity.core.strict_json import write_atomic
+from affinity.core.strict_json import Json, dumps, to_json, write_atomic
 from affinity.runs.compressed import holds_compressed_batches
 from affinity.runs.format import (
     LOG_FILE,
@@ -50,13 +50,28 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
 
 
 def pack(run: Run) -> bytes:
-    """The run as a zip: its description, signals and results, without locks and logs."""
+    """The run as a zip: its description, signals and results, without locks, logs and paths."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(run.folder.iterdir()):
-            if _wanted(path.name) and path.is_file() and not path.is_symlink():
+            if path.name == RUN_FILE:
+                described = {**run.info.to_json(), "settings": _without_folders(to_json(run.info.settings))}
+                archive.writestr(f"{run.id}/{RUN_FILE}", dumps(described, indent=1))
+            elif _wanted(path.name) and path.is_file() and not path.is_symlink():
                 archive.write(path, f"{run.id}/{path.name}")
     return buffer.getvalue()
+
+
+def _without_folders(value: Json) -> Json:
+    """Settings in which a `file` is only its name: folders often hold the name of a person or a machine."""
+    if isinstance(value, dict):
+        return {
+            key: PureWindowsPath(item).name
+            if key == "file" and isinstance(item, str)
+            else _without_folders(item)
+            for key, item in value.items()
+        }
+    return [_without_folders(item) for item in value] if isinstance(value, list) else value
 
 
 def unpack(data: bytes, library: Library) -> str:

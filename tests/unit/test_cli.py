@@ -104,13 +104,18 @@ def test_train_writes_to_another_home(ask: Ask, library: Library, tmp_path: Path
     assert ask("show", answer["run"], "--home", tmp_path / "elsewhere")["run"] == answer["run"]
 
 
-def test_train_names_the_columns_of_a_table(ask: Ask, library: Library, tmp_path: Path):
+def test_train_names_the_columns_of_a_table(
+    ask: Ask, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
     rows = [f"{x},{x * 2 % 7},{x * 3 % 5},{(x * 5 % 11) / 3}" for x in range(80)]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(["x,y,first,second", *rows]))
-    columns = ("--set", f"dataset.file={table}", "--set", "dataset.targets=first,second")
+    columns = ("--set", "dataset.file=table.csv", "--set", "dataset.targets=first,second")
     answer = ask("train", "--dataset", "own_table", *columns, "--steps", 2, "--batch", 8, "--device", "cpu")
-    assert library.open(answer["run"]).tasks == ("first", "second")
+    run = library.open(answer["run"])
+    assert run.tasks == ("first", "second")
+    assert dict(run.info.config.dataset_settings)["file"] == str(table)  # found from any folder
 
 
 def test_show_says_what_a_run_is(ask: Ask, tiny_run: Run):

@@ -68,6 +68,22 @@ def test_a_run_travels_as_a_zip(library: Library, tmp_path: Path):
     assert copy.info.origin == {"uploaded": True}
 
 
+@pytest.mark.parametrize("path", ["/home/me/secret/table.csv", "C:\\Users\\me\\table.csv", "table.csv"])
+def test_a_zip_holds_the_name_of_a_table_and_not_its_folder(library: Library, path: str):
+    settings = {
+        "train": {"dataset_settings": {"file": path}},
+        "dataset_settings": {"file": path, "groups": 3},
+    }
+    run = small_run(library, settings=settings)
+    with zipfile.ZipFile(io.BytesIO(pack(run))) as file:
+        packed = json.loads(file.read(f"{run.id}/run.json"))["settings"]
+    assert packed == {
+        "train": {"dataset_settings": {"file": "table.csv"}},
+        "dataset_settings": {"file": "table.csv", "groups": 3},
+    }
+    assert run.info.settings == settings
+
+
 def test_a_linked_file_is_not_packed(library: Library, tmp_path: Path):
     run = small_run(library)
     (tmp_path / "secret").write_text("secret")
