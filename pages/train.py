@@ -16,6 +16,7 @@ with frame.start("train"):
         type="primary",
         icon=":material/play_arrow:",
         key="start_training",
+        disabled=not order.ready,
         on_click=train_form.start,
         args=(order,),
     )

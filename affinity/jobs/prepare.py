@@ -11,6 +11,7 @@ from affinity.core.strict_json import write_atomic
 from affinity.core.types import Grouping
 from affinity.datasets import DATASETS
 from affinity.grouping import write_grouping
+from affinity.jobs.tables import is_kept
 from affinity.methods import METHODS
 from affinity.models import MODELS
 from affinity.probes import PROBES
@@ -110,8 +111,9 @@ def prepare_rerun(
     config = run.info.config
     if config is None:
         raise RunError("only a training made here can be rerun.", run.id, "Train the tasks here first.")
-    if run.info.origin.get("uploaded") and "file" in dict(config.dataset_settings):
-        # A path that came inside an upload is never opened.
+    file = dict(config.dataset_settings).get("file")
+    if run.info.origin.get("uploaded") and file is not None and not is_kept(file):
+        # A path that came inside an upload is never opened; a kept table goes by its content.
         raise RunError(
             "this run was uploaded, and its table is a file of another machine.",
             run.id,

@@ -11,6 +11,7 @@ from affinity.core.errors import Cancelled, SettingsError
 from affinity.core.strict_json import dumps
 from affinity.core.types import Grouping
 from affinity.grouping import read_grouping
+from affinity.jobs.tables import located
 from affinity.runs.reader import Run
 from affinity.runs.status import stop_requested
 from affinity.runs.writer import RunWriter
@@ -80,7 +81,7 @@ def run_rerun(
     """
     run = Run(folder)
     settings: Any = run.info.settings
-    config = TrainConfig.from_json(settings["train"])
+    config = located(TrainConfig.from_json(settings["train"]), folder.parent)
     grouping = read_grouping(dumps(settings["grouping"]), f"run {run.id}", tasks=run.tasks)
     networks = plan(grouping, run.tasks, tuple(settings["seeds"]))
     on_training(0, len(networks))

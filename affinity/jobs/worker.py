@@ -16,6 +16,7 @@ from types import FrameType
 from filelock import FileLock, Timeout
 
 from affinity.core.errors import AffinityError, Cancelled
+from affinity.jobs.tables import located
 from affinity.runs.format import LOG_FILE, RunInfo
 from affinity.runs.library import Library
 from affinity.runs.reader import Run
@@ -117,7 +118,7 @@ def _train(folder: Path, info: RunInfo, writer: RunWriter, progress: _Progress) 
     config = info.config
     if config is None:
         raise AffinityError("this run is not a training.", info.id)
-    data = load_data(config)
+    data = load_data(located(config, folder.parent))
     trainer = Trainer(config, data, sink=writer)
     described = replace(
         info,

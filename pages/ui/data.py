@@ -8,8 +8,11 @@ import streamlit as st
 from affinity.analysis.affinity import affinity_view
 from affinity.analysis.collected import Reduce
 from affinity.analysis.views import AffinityView, SignalChoice
+from affinity.core.config import TrainConfig
 from affinity.core.strict_json import Json
 from affinity.datasets import DATASETS
+from affinity.datasets._own_table import ColumnSummary, summarise_table
+from affinity.jobs.tables import located
 from affinity.runs.library import Library, Listed
 from affinity.runs.reader import Run
 
@@ -85,6 +88,16 @@ def _answers(key: tuple[Hashable, ...], _make: Callable[[], Any]) -> Any:  # noq
     return _make()
 
 
+@st.cache_resource(max_entries=16, show_spinner="Reading the table …")
+def table_columns(file: str) -> tuple[ColumnSummary, ...]:
+    """What was understood of a kept table's columns.
+
+    Raises:
+        DatasetError: it cannot be read as a table; names line and reason.
+    """
+    return summarise_table(library().home / file)
+
+
 @st.cache_resource(max_entries=16, show_spinner="Loading the dataset's tasks …")
 def dataset_tasks(key: str, settings: tuple[tuple[str, Json], ...]) -> tuple[str, ...]:
     """Names of a dataset's tasks.
@@ -93,5 +106,6 @@ def dataset_tasks(key: str, settings: tuple[tuple[str, Json], ...]) -> tuple[str
         AffinityError: the dataset cannot be loaded.
     """
     dataset = DATASETS.find(key)
-    loaded = dataset.load(dataset.settings.from_json(dict(settings)), 0)
+    chosen = located(TrainConfig(dataset=key, dataset_settings=settings), library().home)
+    loaded = dataset.load(dataset.settings.from_json(dict(chosen.dataset_settings)), 0)
     return tuple(task.name for task in loaded.tasks)

@@ -44,6 +44,7 @@ SESSION_KEYS: Final[dict[str, str]] = {
     "notice": "a message to show once, on the next run of the script",
     "problem": "the error of a callback, to show once",
     "opened": "a pair was opened by a click in the graph",
+    "table": "the table that was uploaded to train on",
     "uploads": "how many uploads were taken, so that the uploader starts empty again",
     "started": "the last training that was started, against double clicks",
 }

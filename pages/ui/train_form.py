@@ -13,10 +13,11 @@ from affinity.core.settings import describe
 from affinity.core.strict_json import Json
 from affinity.datasets import DATASETS
 from affinity.jobs.launch import start_training
+from affinity.jobs.tables import OWN_TABLE
 from affinity.methods import METHODS
 from affinity.models import MODELS
 from affinity.probes import PROBES
-from pages.ui import data, forms, glossary, messages, state
+from pages.ui import data, forms, glossary, messages, own_table, state
 
 MAX_SEEDS = 10
 DOUBLE_CLICK_SECONDS = 3.0
@@ -47,11 +48,12 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A training that the user described."""
+    """A training that the user described; `ready` once it says what to train on."""
 
     config: TrainConfig
     label: str
     seeds: tuple[int, ...]
+    ready: bool
 
 
 def draw() -> Order:
@@ -63,7 +65,8 @@ def draw() -> Order:
     first, second, third = st.columns(3)
     with first:
         dataset = cast(Dataset, _entry("Dataset", DATASETS, "digits"))
-        dataset_settings = _settings(dataset)
+        own = dataset.key == OWN_TABLE
+        dataset_settings = own_table.draw() if own else _settings(dataset)
     with second:
         model = cast(Model, _entry("Shared network", MODELS, "mlp"))
         model_settings = _settings(model)
@@ -95,7 +98,12 @@ def draw() -> Order:
         "method": method.key,
         "method_settings": method_settings,
     }
-    return Order(config=TrainConfig(**chosen), label=label, seeds=tuple(range(int(seeds))))  # type: ignore[arg-type]
+    return Order(
+        config=TrainConfig(**chosen),  # type: ignore[arg-type]
+        label=label,
+        seeds=tuple(range(int(seeds))),
+        ready=not own or bool(dataset_settings.get("targets")),
+    )
 
 
 @messages.safely
