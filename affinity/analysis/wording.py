@@ -3,12 +3,26 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 
-def number(value: float) -> str:
-    """Three significant digits with a sign, as in `+0.0123`; `unknown` for a missing value."""
+
+def number(value: float, *, digits: int = 3, missing: str = "unknown") -> str:
+    """Significant digits with a sign, as in `+0.0123`, and no powers of ten between 1e-7 and 1e7.
+
+    Args:
+        value: any number.
+        digits: how many significant digits.
+        missing: what stands for NaN.
+    """
     if math.isnan(value):
-        return "unknown"
-    return f"{value:+.3g}" if value else "0"
+        return missing
+    if not value:
+        return "0"
+    if not 1e-7 <= abs(value) < 1e7:
+        return f"{value:+.{digits}g}"
+    return np.format_float_positional(
+        value, precision=digits, unique=False, fractional=False, trim="-", sign=True
+    )
 
 
 def percent(share: float) -> str:

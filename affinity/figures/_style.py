@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import plotly.graph_objects as go
 
+from affinity.analysis.wording import number
 from affinity.core.types import FloatArray
 
 # Blue and orange differ for every common kind of colour vision, and both are light enough for dark text.
@@ -51,7 +52,7 @@ def full_label(name: str) -> str:
 
 def value_text(value: float) -> str:
     """A signed number for a hover or a cell; `missing` where there is none."""
-    return "missing" if math.isnan(value) else f"{value:+.3g}"
+    return number(value, missing="missing")
 
 
 def ticks(names: Sequence[str]) -> dict[str, Any]:

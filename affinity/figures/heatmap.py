@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from affinity.analysis.views import AffinityView
+from affinity.analysis.wording import number
 from affinity.core.types import AffinityMatrix, AnyArray, FloatArray
 from affinity.figures._cells import hover_texts, task_axes
 from affinity.figures._style import CELL_TEXT, DIVERGING, MOST_LABELS, SEQUENTIAL, full_label, numbers
@@ -116,7 +117,7 @@ def _cells(values: FloatArray, limit: float | None, title: str, *, signed: bool)
 
 
 def _cell_text(value: float) -> str:
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.2g}"
+    return number(value, digits=2).replace("-", "−", 1)
 
 
 def _clickable(names: Sequence[str], texts: list[list[str]]) -> go.Scatter:
