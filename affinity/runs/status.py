@@ -30,7 +30,7 @@ class Status:
     Attributes:
         state: `lost` means that the worker died without saying so.
         step, total: optimiser updates done and planned; for a rerun, trainings done and planned.
-        pid, pid_started: the worker process and its start time, which together survive pid reuse.
+        pid, pid_started: the worker process and its `process_start`, which together survive pid reuse.
         started, heartbeat: seconds since the epoch.
         error: why it failed, in words.
         note: what the worker is waiting for or doing.
@@ -84,8 +84,21 @@ def write_status(folder: Path, status: Status) -> None:
 
 
 def own_process() -> tuple[int, float]:
-    """This process's pid and start time."""
-    return os.getpid(), psutil.Process().create_time()
+    """This process's pid and when it started; see `process_start`."""
+    return os.getpid(), process_start(psutil.Process())
+
+
+def process_start(process: psutil.Process) -> float:
+    """Seconds from the machine's start to the process's, which no change of the clock moves.
+
+    The time of day a process started moves whenever the clock is set, by the network or after a sleep, and a
+    living worker would look like a stranger that got its pid.
+    """
+    while True:
+        boot = psutil.boot_time()
+        started = process.create_time() - boot
+        if psutil.boot_time() == boot:  # else the clock was set between the two
+            return float(started)
 
 
 def request_stop(folder: Path) -> None:
@@ -103,7 +116,7 @@ def _worker_alive(status: Status) -> bool:
         return abs(time.time() - status.heartbeat) < GRACE_SECONDS
     try:
         process = psutil.Process(status.pid)
-        same = abs(process.create_time() - status.pid_started) < 1.0
+        same = abs(process_start(process) - status.pid_started) < 1.0
         return same and bool(process.status() != psutil.STATUS_ZOMBIE)
     except (psutil.Error, ValueError, OverflowError):  # the last two: a number that is no pid
         return False
@@ -130,7 +143,7 @@ def _parse(values: Mapping[str, object]) -> Status:
 def _number(values: Mapping[str, object], name: str) -> float | None:
     value = values.get(name)
     try:
-        return float(value) if isinstance(value, int | float) else None
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
     except OverflowError:
         return None
 

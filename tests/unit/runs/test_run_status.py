@@ -12,7 +12,7 @@ from small_runs import small_run
 from affinity.core.strict_json import write_atomic
 from affinity.runs.library import Library
 from affinity.runs.reader import Run
-from affinity.runs.status import GRACE_SECONDS, Status, own_process, read_status, write_status
+from affinity.runs.status import GRACE_SECONDS, Status, own_process, process_start, read_status, write_status
 
 
 def test_a_status_is_read_as_it_was_written(tmp_path: Path):
@@ -37,7 +37,7 @@ def test_a_folder_without_a_readable_status_is_a_finished_run(tmp_path: Path, co
 
 def test_a_run_whose_worker_is_gone_is_lost(tmp_path: Path):
     process = subprocess.Popen([sys.executable, "-c", "pass"])
-    started = psutil.Process(process.pid).create_time()
+    started = process_start(psutil.Process(process.pid))
     process.wait()
     write_status(tmp_path, Status(state="running", pid=process.pid, pid_started=started))
     status = read_status(tmp_path)
@@ -47,7 +47,7 @@ def test_a_run_whose_worker_is_gone_is_lost(tmp_path: Path):
 
 def test_an_ended_worker_that_nobody_collected_is_lost(tmp_path: Path):
     process = subprocess.Popen([sys.executable, "-c", "pass"])
-    started = psutil.Process(process.pid).create_time()
+    started = process_start(psutil.Process(process.pid))
     while psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
     write_status(tmp_path, Status(state="running", pid=process.pid, pid_started=started))
@@ -61,6 +61,15 @@ def test_a_pid_that_another_process_got_is_not_the_worker(tmp_path: Path):
     assert read_status(tmp_path).state == "lost"
 
 
+def test_a_clock_that_is_set_does_not_lose_a_living_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pid, started = own_process()
+    write_status(tmp_path, Status(state="running", pid=pid, pid_started=started))
+    boot, create = psutil.boot_time(), psutil.Process.create_time
+    monkeypatch.setattr(psutil, "boot_time", lambda: boot + 3600)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: create(process) + 3600)
+    assert read_status(tmp_path).state == "running"
+
+
 def test_a_queued_run_may_take_a_while_to_start_but_not_for_ever(tmp_path: Path):
     for age, state in ((1, "queued"), (GRACE_SECONDS + 1, "lost"), (-1e9, "lost")):
         write_atomic(tmp_path / "status.json", {"state": "queued", "heartbeat": time.time() - age})
@@ -72,7 +81,7 @@ def test_a_queued_run_may_take_a_while_to_start_but_not_for_ever(tmp_path: Path)
 )
 def test_a_number_that_is_no_pid_makes_no_trouble(tmp_path: Path, pid: str):
     numbers = ", ".join(f'"{name}": {pid}' for name in ("pid", "step", "total", "heartbeat"))
-    (tmp_path / "status.json").write_text(f'{{"state": "running", "pid_started": 0, {numbers}}}')
+    (tmp_path / "status.json").write_text(f'{{"state": "running", "pid_started": -100, {numbers}}}')
     status = read_status(tmp_path)
     assert status.state == "lost"
     assert 0 <= status.fraction <= 1
