@@ -167,6 +167,8 @@ def _last(values: FloatArray) -> Estimate:
         typical=unknown,
         typical_error=unknown,
         typical_freedom=unknown,
+        smallest=unknown,
+        largest=unknown,
     )
 
 

@@ -4,8 +4,10 @@ Neighbouring steps of a training tell nearly the same story, so `s / sqrt(T)` is
 bootstrap still covers too rarely below some hundred steps. Instead a series is divided by its smoothly
 changing size (`levelling`), so that a trend is not taken for noise; its long-run variance (Newey & West,
 1987) comes from `long_run`; the quantile is Student's, with the degrees of freedom of the effective number
-of independent steps. Simulated coverage of the nominal 95 % interval stands in the tests: 90 to 98 % from 30
-recorded steps on; below, strongly correlated steps are covered less often.
+of independent steps. From a few correlated steps that interval can be wider than all the values; it then ends
+at the smallest and the largest, between which such a series hardly ever misses its mean. Simulated coverage
+of the nominal 95 % interval stands in the tests: 90 to 98 % from 30 recorded steps on; below, strongly
+correlated steps are covered less often.
 
 The sign of an effect is judged apart from the size of its mean: one huge step can make a mean uncertain while
 every single step says the same. For the sign each value v counts as v / (|v| + s), s its typical size then,
@@ -53,6 +55,8 @@ class Estimate:
         typical: mean of what a step does with its size bounded, -1 to 1.
         typical_error: its standard error.
         typical_freedom: degrees of freedom of that error.
+        smallest: smallest value that entered; the interval of a mean over steps goes no lower.
+        largest: largest value that entered; the interval goes no higher.
     """
 
     value: FloatArray
@@ -63,6 +67,8 @@ class Estimate:
     typical: FloatArray
     typical_error: FloatArray
     typical_freedom: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
 
     @property
     def margin(self) -> FloatArray:
@@ -74,12 +80,12 @@ class Estimate:
     @property
     def low(self) -> FloatArray:
         """Lower bound of the 95 % interval."""
-        return self.value - self.margin
+        return np.maximum(self.value - self.margin, np.minimum(self.smallest, self.value))
 
     @property
     def high(self) -> FloatArray:
         """Upper bound of the 95 % interval."""
-        return self.value + self.margin
+        return np.minimum(self.value + self.margin, np.maximum(self.largest, self.value))
 
     @property
     def confidence(self) -> FloatArray:
@@ -151,6 +157,9 @@ def mean_over_seeds(estimates: list[Estimate]) -> Estimate:
         typical=typical[0],
         typical_error=typical[1],
         typical_freedom=typical[2],
+        # Other seeds may lie outside what these few showed.
+        smallest=np.full_like(value, -np.inf),
+        largest=np.full_like(value, np.inf),
     )
 
 
@@ -191,6 +200,8 @@ def _columns(values: FloatArray, weights: FloatArray | None) -> Estimate:
         typical=over((weight * np.where(known, bounded, 0.0)).sum(axis=0), total),
         typical_error=typical_error,
         typical_freedom=typical_freedom,
+        smallest=np.where(known, values, np.inf).min(axis=0, initial=np.inf),
+        largest=np.where(known, values, -np.inf).max(axis=0, initial=-np.inf),
     )
 
 

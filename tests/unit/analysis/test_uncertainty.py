@@ -123,7 +123,8 @@ def test_one_huge_step_does_not_hide_a_steady_sign() -> None:
     values = np.random.default_rng(13).uniform(0.01, 0.03, size=(40, 50))
     values[20] = 2.0
     found = mean_over_steps(values)
-    assert (found.low < 0).all()
+    assert (found.low >= values.min(axis=0)).all()  # no value is negative, so no bound is
+    assert (found.value - found.margin < 0).all()
     assert (found.confidence > 0.99).all()
 
 
@@ -146,3 +147,10 @@ def test_equal_weights_change_nothing() -> None:
     plain, weighted = mean_over_steps(values), mean_over_steps(values, weights=np.full(50, 0.3))
     np.testing.assert_allclose(weighted.value, plain.value)
     np.testing.assert_allclose(weighted.error, plain.error)
+
+
+def test_an_interval_is_never_wider_than_the_values_of_a_short_trend() -> None:
+    values = np.linspace(-0.005, 0.026, 30)[:, None]
+    found = mean_over_steps(values)
+    assert found.low[0] >= -0.005
+    assert found.high[0] <= 0.026
