@@ -113,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--groups", type=int, required=True, metavar="K")
     one.add_argument("--algorithm", default="exact")
     one.add_argument("--overlap", action="store_true", help="a task may help in several networks")
+    one.add_argument("--output", metavar="FILE", help="also write the grouping file, for `rerun` or the app")
 
     one = command("rerun", "training", "Retrain a grouping beside all-joint and single-task training.")
     one.add_argument("run")
@@ -122,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--backend", default="local", choices=("local", "ray"))
 
     one = command("statistics", "reading", "Every conflict statistic of a gradient matrix.")
-    one.add_argument("matrix", metavar="MATRIX.json")
+    one.add_argument(
+        "matrix", metavar="MATRIX.json", help='{"tasks": [...], "matrix": [one gradient a task]}'
+    )
 
     one = command("export", "reading", "Write a grouping or a matrix to a file or to the screen.")
     one.add_argument("run")

@@ -8,7 +8,16 @@ import numpy as np
 from affinity.analysis.gradient_statistics import statistics_of_matrix
 from affinity.analysis.groups import suggest
 from affinity.analysis.overview import overview
-from affinity.commands.shared import Answer, Options, matrix_of, open_given, read_text, run_or_matrix, table
+from affinity.commands.shared import (
+    Answer,
+    Options,
+    matrix_of,
+    open_given,
+    read_text,
+    run_or_matrix,
+    table,
+    write_text,
+)
 from affinity.core.catalogue import Catalogue
 from affinity.core.entry import Entry
 from affinity.core.errors import SettingsError
@@ -109,6 +118,8 @@ def group_command(options: Options) -> Answer:
     """The best grouping into at most K networks."""
     matrix = run_or_matrix(options)
     found = suggest(matrix, options.groups, algorithm=options.algorithm, overlap=options.overlap)
+    if options.output:
+        write_text(options.output, write_grouping(found))
     answer = {
         "groups": [list(group.train) for group in found.groups],
         "serve": [list(group.serve) for group in found.groups],
@@ -144,12 +155,14 @@ def export_command(options: Options) -> Answer:
     run = open_given(options)
     if bool(options.grouping) == bool(options.matrix):
         raise SettingsError("choose one of --grouping FILE and --matrix.", "export")
+    if options.grouping and options.format == "csv":
+        raise SettingsError("a grouping has no CSV form.", "export --format", "Leave --format out.")
     if options.grouping:
         text = write_grouping(read_grouping(read_text(options.grouping), options.grouping, tasks=run.tasks))
     else:
         matrix = matrix_of(options, run)
         text = matrix_csv(matrix) if options.format == "csv" else matrix_json_text(matrix)
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
+        write_text(options.output, text)
         return {"file": options.output}, options.output
     return {"text": text}, text

@@ -51,8 +51,18 @@ def read_text(path: str) -> str:
     """A small text file the user named."""
     try:
         return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError("the file cannot be read as text.", path) from error
+    except OSError as error:
+        raise SettingsError(f"the file cannot be read ({error.strerror}).", path) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError("the file is not UTF-8 text.", path) from error
+
+
+def write_text(path: str, text: str) -> None:
+    """Write what a command made to the file the user named."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"the file cannot be written ({error.strerror}).", path) from error
 
 
 def whole_numbers(text: str, where: str) -> tuple[int, ...]:

@@ -63,4 +63,8 @@ def rerun_command(options: Options) -> Answer:
     rerun_id = prepare_rerun(library, run, grouping, seeds=seeds, steps=options.steps)
     _finish(execute(library.home / rerun_id, backend=options.backend, queue=False), rerun_id)
     view = compare_view(library.open(rerun_id))
-    return {"run": rerun_id, "path": str(library.home / rerun_id), "compare": view}, view.sentence
+    return {
+        "run": rerun_id,
+        "path": str(library.home / rerun_id),
+        "compare": view,
+    }, f"{rerun_id}\n{view.sentence}"

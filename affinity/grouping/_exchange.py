@@ -13,7 +13,7 @@ import numpy as np
 
 from affinity.core.errors import AffinityError, GroupingError, RunTooNew, Unreadable
 from affinity.core.grouping import GroupingProblem, GroupingSolution
-from affinity.core.names import MAX_NAME_LENGTH, MAX_TASKS, unique_names
+from affinity.core.names import MAX_NAME_LENGTH, MAX_TASKS, clean_name, unique_names
 from affinity.core.strict_json import Json, dumps, loads
 from affinity.core.types import DIRECTION, FloatArray, Group, Grouping
 from affinity.grouping._fields import Fields
@@ -122,7 +122,10 @@ def now() -> str:
 def read_grouping(text: str, where: str, *, tasks: Sequence[str] | None = None) -> Grouping:
     """A grouping from the file's text, or from one of the lists that papers and tables use.
 
-    Besides `affinity.grouping/1` these are understood: `a,b|c` (groups divided by bars, tasks by commas),
+    Besides `affinity.grouping/1` these are understood: the command line's own answer
+    Besides `affinity.grouping/1` these are understood: the command line's own answer
+    (`{"groups": [["a", "b"], ["c"]]}`, with `serve` where groups overlap), `a,b|c` (groups divided by bars,
+    tasks by commas),
     the text of a Python dict or list (`{'a': 0, 'b': 1}`, `{'g1': ['a', 'b']}`, `[['a', 'b'], ['c']]`),
     also quoted as in a CSV cell, and letters: `AAB` (one letter a task, equal letters share a network) or
     `sd|n` (tasks by their first letter). Letters need `tasks`.
@@ -142,8 +145,35 @@ def read_grouping(text: str, where: str, *, tasks: Sequence[str] | None = None) 
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped.startswith("{") and '"schema"' in stripped:
         return _from_json(stripped, where, tasks)
+    if stripped.startswith("{") and '"groups"' in stripped:
+        return _from_answer(stripped, where, tasks)
     names, groups = read_text_groups(stripped, where, tasks)
     return _grouping(where, names, groups, {"algorithm": "by hand"})
+
+
+def _from_answer(text: str, where: str, tasks: Sequence[str] | None) -> Grouping:
+    """What `group --json` prints: lists of task names, and where groups overlap the tasks each serves."""
+    content = loads(text, where)
+    train = _name_lists(content.get("groups") if isinstance(content, dict) else None, f"{where}, groups")
+    given = content.get("serve") if isinstance(content, dict) else None
+    serve = train if given is None else _name_lists(given, f"{where}, serve")
+    if len(serve) != len(train):
+        raise Unreadable(f"{len(serve)} lists of served tasks for {len(train)} groups.", f"{where}, serve")
+    groups = [Group(train=members, serve=part) for members, part in zip(train, serve, strict=True)]
+    named = tuple(dict.fromkeys(name for group in groups for name in group.train))
+    return _grouping(where, named if tasks is None else tuple(tasks), groups, {"algorithm": "by hand"})
+
+
+def _name_lists(value: Json, where: str) -> list[tuple[str, ...]]:
+    rows = value if isinstance(value, list) else []
+    if not rows or len(rows) > MAX_TASKS or not all(isinstance(row, list) for row in rows):
+        raise Unreadable("expected a list of lists of task names.", where)
+    names = [
+        [clean_name(name) for name in row if isinstance(name, str)] for row in rows if isinstance(row, list)
+    ]
+    if any(len(row) != len(own) for row, own in zip(rows, names, strict=True) if isinstance(row, list)):
+        raise Unreadable("a task name has to be text.", where)
+    return [tuple(row) for row in names]
 
 
 def _from_json(text: str, where: str, tasks: Sequence[str] | None) -> Grouping:
@@ -158,7 +188,11 @@ def _from_json(text: str, where: str, tasks: Sequence[str] | None) -> Grouping:
     identities, names = _tasks(content)
     if tasks is not None and set(tasks) != set(names):
         missing = sorted(set(tasks) ^ set(names))
-        raise GroupingError(f"'{missing[0]}' is not in both the file and the run.", where)
+        raise GroupingError(
+            f"'{missing[0]}' is not in both the file and the run.",
+            where,
+            "The grouping may belong to another run.",
+        )
     lookup = dict(zip(identities, names, strict=True))
     groups = [_group(item, lookup) for item in content.objects("groups", MAX_TASKS)]
     details = {
@@ -214,7 +248,9 @@ def _stability(content: Fields, size: int) -> FloatArray | None:
         return None
     place = f"{content.where}, stability"
     square = isinstance(rows, list) and len(rows) == size
-    if not square or not all(isinstance(row, list) and len(row) == size for row in rows):  # type: ignore[union-attr]
+    Besides `affinity.grouping/1` these are understood: the command line's own answer
+    (`{"groups": [["a", "b"], ["c"]]}`, with `serve` where groups overlap), `a,b|c` (groups divided by bars,
+    tasks by commas),
         raise Unreadable(f"expected {size} rows of {size} shares.", place)
     flat = [item for row in rows for item in row]  # type: ignore[union-attr]
     if any(isinstance(item, bool) or not isinstance(item, int | float | None) for item in flat):

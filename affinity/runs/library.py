@@ -131,8 +131,10 @@ class Library:
         # The user's own runs come first, so a copy of a sample is opened instead of the sample.
         exact = [folder for folder in matches if folder.name == reference][:1]
         if len(exact or matches) != 1:
-            found = "no run" if not matches else f"{len(matches)} runs"
-            raise RunNotFound(f"{found} match '{clean_name(reference)}'.", hint="`list` shows all runs.")
+            found = "no run matches" if not matches else f"{len(matches)} runs match"
+            ids = ", ".join(sorted(folder.name for folder in matches)[:5])
+            hint = f"For example {ids}." if ids else "`python -m affinity list` shows all runs."
+            raise RunNotFound(f"{found} '{clean_name(reference)}'.", hint=hint)
         return (exact or matches)[0]
 
     def _own_folder(self, run_id: str) -> Path:
