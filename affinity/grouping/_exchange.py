@@ -123,12 +123,10 @@ def read_grouping(text: str, where: str, *, tasks: Sequence[str] | None = None) 
     """A grouping from the file's text, or from one of the lists that papers and tables use.
 
     Besides `affinity.grouping/1` these are understood: the command line's own answer
-    Besides `affinity.grouping/1` these are understood: the command line's own answer
     (`{"groups": [["a", "b"], ["c"]]}`, with `serve` where groups overlap), `a,b|c` (groups divided by bars,
-    tasks by commas),
-    the text of a Python dict or list (`{'a': 0, 'b': 1}`, `{'g1': ['a', 'b']}`, `[['a', 'b'], ['c']]`),
-    also quoted as in a CSV cell, and letters: `AAB` (one letter a task, equal letters share a network) or
-    `sd|n` (tasks by their first letter). Letters need `tasks`.
+    tasks by commas), the text of a Python dict or list (`{'a': 0, 'b': 1}`, `{'g1': ['a', 'b']}`,
+    `[['a', 'b'], ['c']]`), also quoted as in a CSV cell, and letters: `AAB` (one letter a task, equal letters
+    share a network) or `sd|n` (tasks by their first letter). Letters need `tasks`.
 
     Args:
         text: the untrusted text.
@@ -248,9 +246,7 @@ def _stability(content: Fields, size: int) -> FloatArray | None:
         return None
     place = f"{content.where}, stability"
     square = isinstance(rows, list) and len(rows) == size
-    Besides `affinity.grouping/1` these are understood: the command line's own answer
-    (`{"groups": [["a", "b"], ["c"]]}`, with `serve` where groups overlap), `a,b|c` (groups divided by bars,
-    tasks by commas),
+    if not square or not all(isinstance(row, list) and len(row) == size for row in rows):  # type: ignore[union-attr]
         raise Unreadable(f"expected {size} rows of {size} shares.", place)
     flat = [item for row in rows for item in row]  # type: ignore[union-attr]
     if any(isinstance(item, bool) or not isinstance(item, int | float | None) for item in flat):
