@@ -16,8 +16,8 @@ with frame.start("affinity"):
         last=choice.last,
     )
     messages.answer(view.sentence)
-    words, certain = affinity_panels.filters()
-    affinity_panels.heatmap(view, words=words, certain=certain and not choice.one_step)
+    words, certain = affinity_panels.filters(one_step=choice.one_step)
+    affinity_panels.heatmap(view, words=words, certain=certain)
     pair_table.surest(view, key="pairs")
     pair_table.every_pair(view, key="pairs")
     affinity_panels.pair(run, view, choice)

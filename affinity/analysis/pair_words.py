@@ -25,6 +25,9 @@ def pair_sentence(rows: Sequence[PairRow], *, symmetric: bool = False) -> str:
     known = [row for row in rows if row.verdict != "missing"]
     if not known:
         return "No pair of different tasks has a value."
+    if all(np.isnan(row.low) for row in known):
+        steps = plural(max(row.n for row in known), "recorded step")
+        return f"{steps.capitalize()} cannot say how sure an effect is: look at the mean over more steps."
     helps = [row for row in known if row.verdict == "helps"]
     hurts = [row for row in known if row.verdict == "hurts"]
     said = [_best(helps[0], symmetric)] if helps else []

@@ -66,12 +66,11 @@ class Library:
 
     def list(self) -> tuple[Listed, ...]:
         """All runs, newest first, samples last; a broken one is listed with the reason."""
-        own = sorted(_folders(self.home), key=lambda folder: folder.name, reverse=True)
-        return tuple(
-            _listed(folder, sample=sample)
-            for folders, sample in ((own, False), (sorted(_folders(self.samples)), True))
-            for folder in folders
-        )
+        own = [_listed(folder, sample=False) for folder in _folders(self.home)]
+        samples = [_listed(folder, sample=True) for folder in _folders(self.samples)]
+        own.sort(key=lambda entry: entry.id, reverse=True)
+        samples.sort(key=lambda entry: (bool(entry.problem), entry.id))
+        return (*own, *samples)
 
     def open(self, reference: str) -> Run:
         """Open a run by its id or by a unique prefix of it.

@@ -19,16 +19,19 @@ DIRECTION = (
 )
 
 
-def filters() -> tuple[str, bool]:
-    """Words that task names must contain, and whether open signs are hidden."""
+def filters(*, one_step: bool) -> tuple[str, bool]:
+    """Words that task names must contain, and whether open signs are hidden; one step has no intervals."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
             "Find tasks", "", 200, placeholder="part of a name", width=240, **state.bound("search")
         )
         certain = st.toggle(
-            "Hide what cannot be told from zero", help=glossary.explain("interval"), **state.bound("certain")
+            "Hide what cannot be told from zero",
+            disabled=one_step,
+            help=glossary.explain("interval"),
+            **state.bound("certain"),
         )
-    return (words or "").strip(), certain
+    return (words or "").strip(), certain and not one_step
 
 
 def matching(view: AffinityView, words: str) -> tuple[str, ...]:

@@ -30,6 +30,10 @@ _BRIEF: dict[str, Any] = {
 }
 
 
+# The table of the surest pairs is for a glance; the whole list opens below it.
+MOST = 8
+
+
 def frame(rows: Sequence[PairRow]) -> pd.DataFrame:
     """One row a directed pair."""
     names = ["Learning this", "does to this", "Verdict", "Effect", "from", "to", "Sure of the sign", "Steps"]
@@ -56,11 +60,16 @@ def surest(view: AffinityView, *, key: str) -> None:
     hurts = sorted((row for row in rows if row.verdict == "hurts"), key=lambda row: row.high)
     left, right = st.columns(2)
     with left:
-        st.markdown(f":material/add_circle: **Helps most surely** ({len(helps)} pairs)")
+        st.markdown(f":material/add_circle: **Helps most surely** ({_of(helps)})")
         _short(helps, key=f"{key}_helps", words="The surest help between tasks, with its interval.")
     with right:
-        st.markdown(f":material/do_not_disturb_on: **Hurts most surely** ({len(hurts)} pairs)")
+        st.markdown(f":material/do_not_disturb_on: **Hurts most surely** ({_of(hurts)})")
         _short(hurts, key=f"{key}_hurts", words="The surest harm between tasks, with its interval.")
+
+
+def _of(rows: Sequence[PairRow]) -> str:
+    """How many pairs there are, and how many of them the short table shows."""
+    return f"{MOST} of {len(rows)} pairs" if len(rows) > MOST else f"{len(rows)} pairs"
 
 
 def every_pair(view: AffinityView, *, key: str) -> None:
@@ -100,5 +109,5 @@ def _short(rows: Sequence[PairRow], *, key: str, words: str) -> None:
     if not rows:
         st.caption("No pair whose interval lies on this side of zero.")
         return
-    brief = frame(rows[:8]).drop(columns=["Verdict", "from", "to", "Steps"])
+    brief = frame(rows[:MOST]).drop(columns=["Verdict", "from", "to", "Steps"])
     show.table(brief, alt=words, key=key, columns=_BRIEF)

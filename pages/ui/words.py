@@ -26,9 +26,13 @@ KINDS = {
 }
 
 
+def _broken(run: Listed) -> str:
+    return "broken on purpose" if run.sample else "cannot be read"
+
+
 def labels(runs: tuple[Listed, ...]) -> dict[str, str]:
     """A label for each run; the id is added where two would look the same."""
-    names = {run.id: run.info.label if run.info else f"{run.id} (cannot be read)" for run in runs}
+    names = {run.id: run.info.label if run.info else f"{run.id} ({_broken(run)})" for run in runs}
     twice = {name for name, count in Counter(names.values()).items() if count > 1}
     return {key: f"{name} · {key[-6:]}" if name in twice else name for key, name in names.items()}
 
