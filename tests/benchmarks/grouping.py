@@ -1,6 +1,6 @@
 """How quickly groupings are proven, and how close the heuristics come; printed, never asserted.
 
-Run with `python tests/benchmarks/grouping.py [names...]`; without names all parts but the two longest run.
+Run with `python -m tests.benchmarks.grouping [names...]`; without names all parts but the two longest run.
 Every instance is random with a fixed seed. Wall and processor seconds stand side by side, because on a busy
 machine only the second says what a quiet one would need. Parts: nine, twenty, twentyseven, forty, hundred,
 heuristics.
