@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from affinity.runs.library import Library
 from affinity.training.recorder import Recorder
 
 SCRIPT = Path(__file__).parent / "distributed_loop.py"
+# The library need not be installed: the processes find it where this test does.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
 
 
 def two_processes(tmp_path: Path, home: str, kind: str) -> list[str]:
