@@ -26,6 +26,7 @@ def two_processes(tmp_path: Path, home: str, kind: str) -> list[str]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env=ENVIRONMENT,
         )
         for rank in range(PROCESSES)
     ]
