@@ -1,4 +1,4 @@
-"""Seconds from a run's name to its answer and heatmap, without a browser: `python -m tests.benchmarks.opening`.
+"""Seconds from a run to its answer and heatmap, without a browser: `python -m tests.benchmarks.opening`.
 
 The browser walk (`pytest -m browser -s`) prints the first paint and what a click takes until it is drawn.
 """
