@@ -44,6 +44,8 @@ class StepAccess(ABC):
         reduce: Reduce = lambda values: values,
     ) -> None:
         self._reduce = reduce
+        self._known_steps: dict[bool, list[Tensor]] = {}
+        self._known_after: dict[tuple[Split, bool], FloatArray] = {}
         self._tasks = tuple(tasks)
         self._shared = list(shared)
         self._optimizer = optimizer
@@ -111,18 +113,21 @@ class StepAccess(ABC):
         return after
 
     def _stepped(self, *, plain: bool) -> list[Tensor]:
-        gradients = self.gradients  # their graph needs gradients to be on
-        with torch.no_grad():
-            return lookahead(self._shared, gradients, self._optimizer, plain=plain)
+        """Where each task's step leads, computed once for each rule."""
+        if plain not in self._known_steps:
+            gradients = self.gradients  # their graph needs gradients to be on
+            with torch.no_grad():
+                stepped = lookahead(self._shared, gradients, self._optimizer, plain=plain)
+            self._known_steps[plain] = stepped
+        return self._known_steps[plain]
 
     def _after(self, split: Split, *, plain: bool) -> FloatArray:
         """Losses after each task's step of the shared part, computed once for each split and rule."""
-        known: dict[tuple[Split, bool], FloatArray] = self.__dict__.setdefault("_known_after", {})
-        if (split, plain) not in known:
+        if (split, plain) not in self._known_after:
             after = self._losses_after(self._stepped(plain=plain), split)
             after[~np.isfinite(self.losses())] = np.nan  # an absent source took no step
-            known[split, plain] = after
-        return known[split, plain]
+            self._known_after[split, plain] = after
+        return self._known_after[split, plain]
 
 
 class LoopAccess(StepAccess):

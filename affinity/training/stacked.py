@@ -4,7 +4,7 @@ The N networks of the lookahead differ only in their shared parameters, so they 
 leading axis of N; the heads are evaluated as a single matrix product.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -60,6 +60,7 @@ class StackedAccess(StepAccess):
         self._network = network
         self._task_losses = losses
         self._batches = batches
+        self._known_features: dict[Split, tuple[Sequence[Tensor], Tensor]] = {}
         self._trunk = StackedTrunk(network.trunk, self._shared)
 
     def losses(self, split: Split = "train") -> FloatArray:
@@ -118,27 +119,38 @@ class StackedAccess(StepAccess):
         )
 
     def _losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
-        batch = self._batches[split]
-        rows = []
         with torch.no_grad():
-            weight, bias = self._network.stacked_heads()
-            for chunk in self._chunks(len(self._tasks), batch):
-                features = self._stacked_features(stepped, chunk, batch.inputs)
-                outputs = torch.nn.functional.linear(features, weight, bias)
-                rows.append(_numpy(self._task_losses(outputs, batch.targets)))
-        return np.concatenate(rows)
+            return self._losses_with(stepped, split, self._network.stacked_heads())
 
     def _own_losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
-        batch = self._batches[split]
-        own = np.full(len(self._tasks), np.nan)
         with torch.no_grad():
-            weight, bias = self._stepped_heads()
-            for chunk in self._chunks(len(self._tasks), batch):
-                features = self._stacked_features(stepped, chunk, batch.inputs)
-                outputs = torch.nn.functional.linear(features, weight, bias)
-                after = _numpy(self._task_losses(outputs, batch.targets))
-                own[chunk] = after[np.arange(len(after)), np.arange(len(own))[chunk]]
-        return own
+            return np.diagonal(self._losses_with(stepped, split, self._stepped_heads())).copy()
+
+    def _losses_with(
+        self, stepped: Sequence[Tensor], split: Split, heads: tuple[Tensor, Tensor]
+    ) -> FloatArray:
+        """(N, N) losses of the stepped trunks under the given weights and biases of all heads."""
+        targets = self._batches[split].targets
+        return np.concatenate(
+            [
+                _numpy(self._task_losses(torch.nn.functional.linear(features, *heads), targets))
+                for features in self._features_after(stepped, split)
+            ]
+        )
+
+    def _features_after(self, stepped: Sequence[Tensor], split: Split) -> Iterator[Tensor]:
+        """Features of the stepped trunks by chunks; kept where one chunk holds all, for the next probe."""
+        known = self._known_features.get(split)
+        if known is not None and known[0] is stepped:
+            yield known[1]
+            return
+        batch = self._batches[split]
+        chunks = self._chunks(len(self._tasks), batch)
+        for chunk in chunks:
+            features = self._stacked_features(stepped, chunk, batch.inputs)
+            if len(chunks) == 1:
+                self._known_features[split] = (stepped, features)
+            yield features
 
     def _stepped_heads(self) -> tuple[Tensor, Tensor]:
         """All heads after each has taken its own task's optimiser step."""

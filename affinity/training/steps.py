@@ -12,6 +12,7 @@ from affinity.core.entry import GramWeighting, Method
 from affinity.core.errors import NonFiniteLoss
 from affinity.core.types import FloatArray
 from affinity.methods import METHODS
+from affinity.training.access import task_gradient
 from affinity.training.losses import TaskLosses
 from affinity.training.network import MultiTaskNetwork
 
@@ -118,11 +119,7 @@ class Stepper:
         """(N, N) float64; rows and columns of absent tasks are NaN."""
         rows = []
         for index in np.flatnonzero(present):
-            found = torch.autograd.grad(losses[index], shared, retain_graph=True, allow_unused=True)
-            parts = [
-                (torch.zeros_like(p) if g is None else g).flatten()
-                for p, g in zip(shared, found, strict=True)
-            ]
+            parts = [gradient.flatten() for gradient in task_gradient(losses[index], shared)]
             rows.append(torch.cat(parts).double())
         matrix = torch.stack(rows)
         gram = np.full((len(present), len(present)), np.nan)
