@@ -122,6 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--steps", type=int)
     one.add_argument("--backend", default="local", choices=("local", "ray"))
 
+    one = command("validate", "validation", "Does a prediction from pairs choose the right networks?")
+    _validate_options(one)
+
     one = command("statistics", "reading", "Every conflict statistic of a gradient matrix.")
     one.add_argument(
         "matrix", metavar="MATRIX.json", help='{"tasks": [...], "matrix": [one gradient a task]}'
@@ -135,6 +138,32 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--output", metavar="FILE")
     _signal_options(one)
     return parser
+
+
+def _validate_options(parser: argparse.ArgumentParser) -> None:
+    # Spelled out here, so that --help needs no numpy; the page says the same from the reader's own words.
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = """\
+A table of networks that were trained: what would have been chosen from the pairs alone, and how far
+is that from the best choice? TABLE is one of:
+  CSV   one row a network, one column a task, empty where the network does not train the task;
+        optional columns: cost (1 = a network of full size), group (such as depth|normals)
+  CSV   a column mask (11000 = the first two tasks) and columns val_t1, test_t1, gain_t1, loss_task1:
+        val, gain and loss choose, test judges, every other prefix (hoa_t1) is a prediction
+  text  losses divided by tabs, without a header, as published by Standley et al.: one row with the
+        networks of half size, then one row a network
+  JSON  {"sense": "lower", "groups": [{"scores": {"depth": 0.2, "normals": 0.1}, "cost": 1}, ...]}"""
+    parser.add_argument("table", metavar="TABLE")
+    parser.add_argument("--sense", choices=("lower", "higher"), help="the better score, if TABLE is silent")
+    parser.add_argument(
+        "--part", default="", help="which part (column setting) of a table that holds several"
+    )
+    parser.add_argument("--test", metavar="FILE", help="the same networks measured on test data, to judge by")
+    parser.add_argument("--masks", metavar="FILE", help="rows of 0 and 1, if TABLE holds only numbers")
+    parser.add_argument("--prediction", default="pairs", help="pairs, or a prediction that TABLE holds")
+    parser.add_argument(
+        "--budgets", help="comma-separated total costs; 1 to the number of tasks when left out"
+    )
 
 
 def _signal_options(parser: argparse.ArgumentParser) -> None:

@@ -11,12 +11,20 @@ from affinity.core.entry import Grouper
 from affinity.core.errors import GroupingError
 from affinity.core.grouping import GroupingProblem, GroupingSolution
 from affinity.core.settings import Settings
+from affinity.grouping._agreement import RankAgreement, rank_agreement
 from affinity.grouping._curve import BudgetPoint, budget_curve
 from affinity.grouping._exchange import read_grouping, to_grouping, write_grouping
 from affinity.grouping._objective import evaluate as score
 from affinity.grouping._objective import serve_best, task_scores
 from affinity.grouping._stability import Stability, second_best, stability
-from affinity.grouping._validation import BudgetOutcome, Validation, higher_order_table, validate
+from affinity.grouping._validation import (
+    BudgetOutcome,
+    Validation,
+    alone_in,
+    gains_over_alone,
+    higher_order_table,
+    validate,
+)
 
 GROUPERS: Catalogue[Grouper] = Catalogue(sys.modules[__name__], Grouper)
 
@@ -24,10 +32,14 @@ __all__ = [
     "GROUPERS",
     "BudgetOutcome",
     "BudgetPoint",
+    "RankAgreement",
     "Stability",
     "Validation",
+    "alone_in",
     "budget_curve",
+    "gains_over_alone",
     "higher_order_table",
+    "rank_agreement",
     "read_grouping",
     "score",
     "second_best",

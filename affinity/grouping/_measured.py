@@ -57,33 +57,34 @@ def _allowed(problem: GroupingProblem, group: set[int]) -> bool:
 def _constraints(
     problem: GroupingProblem, table: GroupTable, usable: list[int], serving: list[tuple[int, int]]
 ) -> tuple[AnyArray, FloatArray, FloatArray]:
-    """Rows: each task served once, only by chosen networks, cost and number of networks, no overlap."""
+    """Rows: each task served once, only by chosen networks, cost and number of networks, no overlap.
+
+    The matrix is sparse: a table of thousands of networks would fill gigabytes otherwise.
+    """
+    from scipy.sparse import coo_array
+
     place = {row: index for index, row in enumerate(usable)}
-    columns = len(usable) + len(serving)
-    rows: list[tuple[FloatArray, float, float]] = []
-    served = np.zeros((problem.size, columns))
-    for index, (row, task) in enumerate(serving):
-        served[task, len(usable) + index] = 1.0
-        link = np.zeros(columns)
-        link[len(usable) + index], link[place[row]] = 1.0, -1.0
-        low = 0.0 if not problem.overlap else -np.inf
-        rows.append((link, low, 0.0))
+    at = {pair: len(usable) + index for index, pair in enumerate(serving)}
+    free = -np.inf if problem.overlap else 0.0
+    rows: list[tuple[dict[int, float], float, float]] = [
+        ({at[row, task]: 1.0, place[row]: -1.0}, free, 0.0) for row, task in serving
+    ]
+    served: list[dict[int, float]] = [{} for _ in range(problem.size)]
+    for pair, column in at.items():
+        served[pair[1]][column] = 1.0
     rows += [(line, 1.0, 1.0) for line in served]
-    budget, number = np.zeros(columns), np.zeros(columns)
-    budget[: len(usable)] = table.costs[usable]
-    number[: len(usable)] = 1.0
-    rows.append((number, 0.0, float(problem.groups)))
-    rows.append((budget, 0.0, np.inf if problem.budget is None else problem.budget + 1e-9))
-    first, second = ([pair[side] for pair in problem.together] for side in (0, 1))
-    for one, other in zip(first, second, strict=True):
-        for row in usable:
-            if one in table.groups[row]:
-                tie = np.zeros(columns)
-                tie[len(usable) + serving.index((row, one))] = 1.0
-                tie[len(usable) + serving.index((row, other))] = -1.0
-                rows.append((tie, 0.0, 0.0))
+    rows.append((dict.fromkeys(place.values(), 1.0), 0.0, float(problem.groups)))
+    costs = {place[row]: float(table.costs[row]) for row in usable}
+    rows.append((costs, 0.0, np.inf if problem.budget is None else problem.budget + 1e-9))
+    for one, other in problem.together:
+        rows += [({at[row, one]: 1.0, at[row, other]: -1.0}, 0.0, 0.0) for row in usable if (row, one) in at]
     lines, lower, upper = zip(*rows, strict=True)
-    return np.array(lines), np.array(lower), np.array(upper)
+    entries = [(line, column, value) for line, row in enumerate(lines) for column, value in row.items()]
+    places_down, places_across, values = (np.array(part) for part in zip(*entries, strict=True))
+    matrix = coo_array(
+        (values, (places_down, places_across)), shape=(len(rows), len(usable) + len(serving))
+    ).tocsc()
+    return matrix, np.array(lower), np.array(upper)
 
 
 def _solution(
