@@ -58,8 +58,8 @@ def test_the_text_of_standley_starts_with_half_size_networks():
 
 
 def test_validation_chooses_test_judges_and_the_rest_predicts():
-    text = "mask,val_t1,val_t2,test_t1,test_t2,hoa_t1,hoa_t2\n10,0,0,0,0,0,0\n01,0,0,0,0,0,0\n"
-        "11,.1,.2,.3,.4,.5,.6\n"
+    head = "mask,val_t1,val_t2,test_t1,test_t2,hoa_t1,hoa_t2\n"
+    text = f"{head}10,0,0,0,0,0,0\n01,0,0,0,0,0,0\n11,.1,.2,.3,.4,.5,.6\n"
     table = read_truth_table(text, "t.csv")
     np.testing.assert_array_equal(table.choice.scores[2], [0.1, 0.2])
     np.testing.assert_array_equal(table.truth.scores[2], [0.3, 0.4])
