@@ -7,7 +7,9 @@ import streamlit as st
 
 from affinity.analysis.affinity import affinity_view
 from affinity.analysis.collected import Reduce
+from affinity.analysis.page_validation import Asked, validation_page
 from affinity.analysis.views import AffinityView, SignalChoice
+from affinity.analysis.views.validation import ValidationView
 from affinity.core.config import TrainConfig
 from affinity.core.strict_json import Json
 from affinity.datasets import DATASETS
@@ -86,6 +88,16 @@ def ask_together(service: Callable[[Sequence[Run]], T], runs: Sequence[Run]) -> 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _answers(key: tuple[Hashable, ...], _make: Callable[[], Any]) -> Any:  # noqa: ANN401 - any view object
     return _make()
+
+
+@st.cache_resource(max_entries=32, show_spinner="Choosing networks …")
+def validation(asked: Asked) -> ValidationView:
+    """How well a prediction chooses, judged by an uploaded table.
+
+    Raises:
+        AffinityError: the table is not understood, or cannot answer.
+    """
+    return validation_page(asked)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Reading the table …")

@@ -35,6 +35,9 @@ WORDS: dict[str, str] = {
     "method": "How the losses or gradients of the tasks are combined into one update.",
     "probe": "A quantity that is written down while training; it never changes the training.",
     "bound": "No grouping can score more than this. Where the score equals it, the score is proven best.",
+    "regret": "How much worse the choice turned out than the best one that was possible: 0 is perfect.",
+    "rank correlation": "Whether two lists have the same order: 1 the same, 0 unrelated, -1 reversed. "
+    "Spearman compares the ranks, Kendall counts the pairs that stand in the same order.",
     "stability": "How often two tasks end up together when the steps are redrawn at random.",
 }
 

@@ -89,6 +89,15 @@ PAGES: tuple[Page, ...] = (
         section="Decide",
     ),
     Page(
+        key="validate",
+        path="pages/validate.py",
+        label="Validate",
+        question="Does pairwise affinity pick the right groups?",
+        about="Judge a prediction from pairs by a table of networks that somebody really trained.",
+        icon=":material/fact_check:",
+        section="Decide",
+    ),
+    Page(
         key="methods",
         path="pages/methods.py",
         label="Methods",
