@@ -107,12 +107,13 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("run")
     _signal_options(one)
 
-    one = command("group", "reading", "Find the best grouping into at most K networks.")
+    one = command("group", "grouping", "Find the best grouping into at most K networks.")
     one.add_argument("run", metavar="RUN_OR_MATRIX")
     _signal_options(one)
     one.add_argument("--groups", type=int, required=True, metavar="K")
     one.add_argument("--algorithm", default="exact")
     one.add_argument("--overlap", action="store_true", help="a task may help in several networks")
+    _limit_options(one)
     one.add_argument("--output", metavar="FILE", help="also write the grouping file, for `rerun` or the app")
 
     one = command("rerun", "training", "Retrain a grouping beside all-joint and single-task training.")
@@ -138,6 +139,36 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--output", metavar="FILE")
     _signal_options(one)
     return parser
+
+
+def _limit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--objective",
+        default="mean_affinity",
+        choices=("mean_affinity", "tag", "higher_order", "correlation", "density"),
+        help="what is best: mean gain, a task alone at 0 (default), at minus a million or at its own effect; "
+        "sum of helpful minus harmful pairs; density with exactly K networks",
+    )
+    parser.add_argument("--min-size", type=int, default=1, metavar="N", help="fewest tasks in a network")
+    parser.add_argument("--max-size", type=int, metavar="N", help="most tasks in a network")
+    for name, text in (
+        ("--together", "tasks that share their networks"),
+        ("--apart", "tasks that share none"),
+    ):
+        parser.add_argument(name, action="append", default=[], metavar="A,B", help=f"{text}; may be repeated")
+    parser.add_argument("--price", type=float, default=0.0, metavar="X", help="price of a network, in gain")
+    parser.add_argument(
+        "--task-price",
+        action="append",
+        default=[],
+        metavar="[A=]X",
+        help="price of training a task in a network, for all tasks or for one; may be repeated",
+    )
+    parser.add_argument("--min-gain", type=float, metavar="X", help="a task that gains less stays alone")
+    parser.add_argument("--threshold", type=float, default=0.0, metavar="X", help="pairs count above this")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, metavar="S", help="longest search (default: 20)"
+    )
 
 
 def _validate_options(parser: argparse.ArgumentParser) -> None:

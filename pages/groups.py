@@ -12,8 +12,11 @@ with frame.start("groups"):
         choices,
         data,
         glossary,
+        group_compare,
         group_panels,
+        group_search,
         group_tools,
+        group_trust,
         grouping_cards,
         messages,
         pickers,
@@ -22,10 +25,11 @@ with frame.start("groups"):
 
     run = pickers.run()
     choice = choices.choice(run, steps=False)
-    wish = replace(group_panels.wish(run, choice), text=state.own(state.GROUPING))
-    page = data.ask(groups_page, run, wish)
+    wish = group_panels.wish(run, choice)
+    suggested = group_search.found(run, wish)
+    page = data.ask(groups_page, run, replace(wish, text=state.own(state.GROUPING)), suggested)
     messages.answer(page.view.sentence)
-    group_panels.standing(page)
+    group_panels.standing(page, wish)
     grouping_cards.draw(page.view)
     messages.caveats(page.view.caveats)
     st.subheader("Change it by hand", anchor=False)
@@ -34,6 +38,14 @@ with frame.start("groups"):
     group_tools.retrain(run, page.view.grouping)
     st.subheader("Keep it and take it away", anchor=False)
     group_tools.take_away(run, page.view.grouping)
-    group_panels.budget(run, wish)
-    group_panels.stable(run, wish)
-    glossary.words_here("group", "network", "gain", "interval", "bound", "stability", "joint", "single-task")
+    st.subheader("Can it be trusted?", anchor=False)
+    group_trust.budget(run, wish)
+    group_trust.stable(run, wish, suggested)
+    group_trust.next_best(run, wish, suggested)
+    group_trust.measures(run, wish, page.view.grouping)
+    st.subheader("Compare groupings", anchor=False)
+    group_compare.side_by_side(run, wish, page)
+    glossary.words_here(
+        *("group", "network", "gain", "interval", "bound", "stability", "price", "helper"),
+        *("adjusted Rand index", "regret", "joint", "single-task"),
+    )

@@ -30,8 +30,18 @@ def planted_agreement(grouping: Grouping, planted: Sequence[Sequence[str]] | Non
     """Adjusted Rand index with the true grouping; None where that is unknown or about other tasks."""
     if planted is None or sorted(task for group in planted for task in group) != sorted(grouping.tasks):
         return None
-    served = [group.serve for group in grouping.groups]
-    return adjusted_rand(_labels(grouping.tasks, planted), _labels(grouping.tasks, served))
+    return adjusted_rand(_labels(grouping.tasks, planted), labels_of(grouping))
+
+
+def partition_agreement(left: Grouping, right: Grouping) -> float:
+    """Adjusted Rand index of who is served with whom, for two groupings of the same tasks."""
+    served = [group.serve for group in right.groups]
+    return adjusted_rand(labels_of(left), _labels(left.tasks, served))
+
+
+def labels_of(grouping: Grouping) -> list[int]:
+    """(N,) number of the network that serves each task."""
+    return _labels(grouping.tasks, [group.serve for group in grouping.groups])
 
 
 def adjusted_rand(left: Sequence[int], right: Sequence[int]) -> float:

@@ -1,12 +1,15 @@
 """What a grouping promises, in words."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from affinity.analysis.views import PredictedGain
 from affinity.analysis.wording import interval, listing, number, plural
 from affinity.core.types import AffinityMatrix, Grouping
+
+UNKNOWN: Final = (float("nan"), float("nan"))
 
 
 def group_sentence(
@@ -15,19 +18,23 @@ def group_sentence(
     score: float,
     alternatives: Sequence[tuple[str, float]],
     agreement: float | None,
+    *,
+    bounds: tuple[float, float] = UNKNOWN,
 ) -> str:
     """The networks, what they promise on average, who gains and who loses, and whether that is proven."""
-    said = [_networks(grouping)]
+    said = [_networks(grouping), *_evidence(grouping, score, bounds)]
     beside = " and ".join(f"{number(value)} for {name}" for name, value in alternatives)
-    said.append(f"The mean predicted gain is {number(score)}, against {beside}.")
+    range_ = interval(*bounds)
+    between = f" (95 % interval {range_})" if range_ else ""
+    said.append(f"The mean predicted gain is {number(score)}{between}, against {beside}.")
     losers = [gain for gain in gains if gain.value < 0]
     if losers:
         worst = min(losers, key=lambda gain: gain.value)
-        bounds = interval(worst.low, worst.high)
-        sure = f", 95 % interval {bounds}" if bounds else ""
+        of_worst = interval(worst.low, worst.high)
+        sure = f", 95 % interval {of_worst}" if of_worst else ""
         said.append(f"{worst.task} is predicted to lose ({number(worst.value)}{sure}).")
     if grouping.optimal:
-        said.append("No grouping with at most as many networks scores higher; that is proven.")
+        said.append("No allowed grouping with at most as many networks scores higher; that is proven.")
     elif grouping.bound is not None and grouping.score is not None:
         said.append(f"No grouping can score above {number(grouping.bound)}; this one is not proven best.")
     if agreement is not None:
@@ -36,12 +43,19 @@ def group_sentence(
     return " ".join(said)
 
 
-def group_caveats(matrix: AffinityMatrix, grouping: Grouping) -> tuple[str, ...]:
+def group_caveats(
+    matrix: AffinityMatrix, grouping: Grouping, *, bounds: tuple[float, float] = UNKNOWN
+) -> tuple[str, ...]:
     """Everything a reader has to know before retraining by a grouping; no sentence that does not apply."""
     said = [
         "Affinities say what one step does; how a whole network gains is only settled by training it. "
         "Retrain the grouping to see."
     ]
+    if interval(*bounds):
+        said.append(
+            "The interval does not know that this grouping was picked as the best of many; “How stable is "
+            "the suggestion?” judges by steps that had no part in the choice."
+        )
     missing = int(np.isnan(matrix.off_diagonal()).sum()) - len(matrix.tasks)
     if missing:
         said.append(f"{plural(missing, 'pair')} without a value count as neither help nor harm.")
@@ -53,6 +67,17 @@ def group_caveats(matrix: AffinityMatrix, grouping: Grouping) -> tuple[str, ...]
             f"The grouping was found with '{grouping.signal}', the gains shown are by '{matrix.signal}'."
         )
     return tuple(said)
+
+
+def _evidence(grouping: Grouping, score: float, bounds: tuple[float, float]) -> list[str]:
+    """Whether grouping helps at all, where that can be doubted."""
+    if all(len(group.train) == 1 for group in grouping.groups) and len(grouping.groups) > 1:
+        return ["Alone is better: no network that is shared promises more than every task on its own."]
+    if score < 0:
+        return ["Alone is better: this grouping is predicted to cost more than it brings."]
+    if bounds[0] <= 0 <= bounds[1]:
+        return ["There is no evidence that grouping helps: the interval of the mean gain includes zero."]
+    return []
 
 
 def _networks(grouping: Grouping) -> str:

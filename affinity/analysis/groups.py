@@ -1,19 +1,21 @@
 """Which tasks should train together: suggestions, what they promise, and how stable they are."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from affinity.analysis.affinity import RunOrSeeds, affinity_matrix
 from affinity.analysis.collected import Reduce, collect, estimate
 from affinity.analysis.grouping_gains import adjusted_rand, mean_gain, planted_agreement, predicted_gains
+from affinity.analysis.grouping_limits import Limits
 from affinity.analysis.grouping_search import SECONDS, Search
-from affinity.analysis.grouping_words import group_caveats, group_sentence
+from affinity.analysis.grouping_words import UNKNOWN, group_caveats, group_sentence
 from affinity.analysis.resampling import resampled_means
 from affinity.analysis.signals import find_choice, signal_choices
 from affinity.analysis.views import BudgetPoint, GroupsView
-from affinity.core.errors import NotRecorded
+from affinity.core.errors import GroupingError, NotRecorded
 from affinity.core.types import AffinityMatrix, FloatArray, Grouping
 from affinity.runs.reader import Run
 
@@ -41,6 +43,8 @@ def suggest(
     last: int | None = None,
     split: str = "train",
     seconds: float = SECONDS,
+    limits: Limits | None = None,
+    cancel: Callable[[], bool] | None = None,
 ) -> Grouping:
     """The best grouping into at most `groups` networks, by the mean affinity onto each task from its mates.
 
@@ -55,14 +59,23 @@ def suggest(
         last: last step that counts; to the end when left out.
         split: part of the data, `train` or `validation`.
         seconds: the search stops after so long with its best answer and a bound.
+        limits: another objective, limits and prices.
+        cancel: asked now and then; when it answers True the search stops with its best answer and a bound.
 
     Raises:
         NotRecorded: the run recorded nothing that says who helps whom.
         NotEnoughData: no step of the range was recorded.
-        GroupingError: the algorithm cannot answer this question.
+        GroupingError: the algorithm cannot answer this question, or no grouping keeps the limits.
         SettingsError: no such algorithm.
     """
-    search = Search(groups=groups, algorithm=algorithm, overlap=overlap, seconds=seconds)
+    search = Search(
+        groups=groups,
+        algorithm=algorithm,
+        overlap=overlap,
+        seconds=seconds,
+        limits=limits or Limits(),
+        cancel=cancel,
+    )
     if isinstance(run_or_matrix, AffinityMatrix):
         return search.grouping(run_or_matrix)
     one = run_or_matrix if isinstance(run_or_matrix, Run) else run_or_matrix[0]
@@ -93,7 +106,11 @@ def first_signal(run: Run) -> str:
 
 
 def groups_view(
-    matrix: AffinityMatrix, grouping: Grouping, *, planted: Sequence[Sequence[str]] | None = None
+    matrix: AffinityMatrix,
+    grouping: Grouping,
+    *,
+    planted: Sequence[Sequence[str]] | None = None,
+    bounds: tuple[float, float] = UNKNOWN,
 ) -> GroupsView:
     """A grouping and what it promises beside the two obvious alternatives.
 
@@ -101,6 +118,7 @@ def groups_view(
         matrix: the affinities.
         grouping: the grouping, suggested or by hand.
         planted: the true grouping where the dataset knows it.
+        bounds: 95 % interval of the mean predicted gain.
 
     Raises:
         GroupingError: matrix and grouping have different tasks.
@@ -119,8 +137,10 @@ def groups_view(
         score=score,
         alternatives=alternatives,
         agreement=agreement,
-        sentence=group_sentence(grouping, gains, score, alternatives, agreement),
-        caveats=group_caveats(matrix, grouping),
+        low=bounds[0],
+        high=bounds[1],
+        sentence=group_sentence(grouping, gains, score, alternatives, agreement, bounds=bounds),
+        caveats=group_caveats(matrix, grouping, bounds=bounds),
     )
 
 
@@ -131,6 +151,7 @@ def budget_curve(
     overlap: bool = False,
     most: int | None = None,
     seconds: float = SECONDS,
+    limits: Limits | None = None,
 ) -> tuple[BudgetPoint, ...]:
     """The best grouping for every number of networks from 1 on: where does another network stop paying?
 
@@ -140,15 +161,21 @@ def budget_curve(
         overlap: a task may also help in networks that do not serve it.
         most: largest number of networks; the number of tasks, at most 10, when left out.
         seconds: time for all searches together.
+        limits: another objective, limits and prices.
 
     Raises:
-        GroupingError: the algorithm cannot answer this question.
+        GroupingError: the algorithm cannot answer this question, or no number of networks keeps the limits.
     """
     budgets = range(1, (most or min(10, len(matrix.tasks))) + 1)
-    points = []
+    share = seconds / len(budgets)
+    search = Search(groups=1, algorithm=algorithm, overlap=overlap, seconds=share, limits=limits or Limits())
+    points, refused = list[BudgetPoint](), None
     for groups in budgets:
-        share = seconds / len(budgets)
-        found = Search(groups=groups, algorithm=algorithm, overlap=overlap, seconds=share).grouping(matrix)
+        try:
+            found = replace(search, groups=groups).grouping(matrix)
+        except GroupingError as error:  # so few networks cannot keep the limits
+            refused = error
+            continue
         points.append(
             BudgetPoint(
                 groups=groups,
@@ -156,8 +183,11 @@ def budget_curve(
                 grouping=found,
                 score=float(found.score if found.score is not None else np.nan),
                 optimal=found.optimal,
+                bound=found.bound if found.bound is not None else float("nan"),
             )
         )
+    if not points and refused is not None:
+        raise refused
     return tuple(points)
 
 
@@ -174,6 +204,7 @@ def stability(
     resamples: int = 100,
     seed: int = 0,
     seconds: float = SECONDS,
+    limits: Limits | None = None,
 ) -> FloatArray:
     """How often two tasks end up served together when the steps of the training are resampled.
 
@@ -189,6 +220,7 @@ def stability(
         resamples: how many resampled trainings.
         seed: seed of the draws.
         seconds: no further resample is searched after so long.
+        limits: another objective, limits and prices.
 
     Returns:
         (N, N) shares, 1 on the diagonal.
@@ -198,7 +230,9 @@ def stability(
         NotEnoughData: no step of the range was recorded.
         GroupingError: the algorithm cannot answer this question.
     """
-    search = Search(groups=groups, algorithm=algorithm, overlap=overlap, seconds=seconds)
+    search = Search(
+        groups=groups, algorithm=algorithm, overlap=overlap, seconds=seconds, limits=limits or Limits()
+    )
     choice = find_choice(run, signal or first_signal(run))
     collected = collect(run, choice.key, split=split, first=first, last=last)
     drawn = resampled_means(
@@ -207,7 +241,7 @@ def stability(
     together = np.zeros(drawn.shape[1:])
     started, done = time.monotonic(), 0
     for values in drawn:
-        for _, serve in search.solve(values).groups:
+        for _, serve in search.solve(values, run.tasks).groups:
             together[np.ix_(serve, serve)] += 1
         done += 1
         if time.monotonic() - started > seconds:

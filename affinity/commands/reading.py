@@ -1,4 +1,4 @@
-"""Commands that read: list, show, matrix, group, statistics, export."""
+"""Commands that read: list, show, matrix, statistics, export."""
 
 import importlib
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from affinity.analysis.gradient_statistics import statistics_of_matrix
-from affinity.analysis.groups import suggest
 from affinity.analysis.overview import overview
 from affinity.commands.shared import (
     Answer,
@@ -14,7 +13,6 @@ from affinity.commands.shared import (
     matrix_of,
     open_given,
     read_text,
-    run_or_matrix,
     table,
     write_text,
 )
@@ -22,7 +20,7 @@ from affinity.core.catalogue import Catalogue
 from affinity.core.entry import Entry
 from affinity.core.errors import SettingsError
 from affinity.core.strict_json import dumps, read_object
-from affinity.core.types import DIRECTION, Grouping
+from affinity.core.types import DIRECTION
 from affinity.export.matrices import matrix_csv, matrix_json_text
 from affinity.grouping import read_grouping, write_grouping
 from affinity.runs.library import Library
@@ -112,30 +110,6 @@ def matrix_command(options: Options) -> Answer:
     ]
     text = table([("a step on \\ does to", *matrix.tasks), *rows])
     return answer, f"{text}\n{matrix.signal}, {DIRECTION}"
-
-
-def group_command(options: Options) -> Answer:
-    """The best grouping into at most K networks."""
-    matrix = run_or_matrix(options)
-    found = suggest(matrix, options.groups, algorithm=options.algorithm, overlap=options.overlap)
-    if options.output:
-        write_text(options.output, write_grouping(found))
-    answer = {
-        "groups": [list(group.train) for group in found.groups],
-        "serve": [list(group.serve) for group in found.groups],
-        "score": found.score,
-        "bound": found.bound,
-        "optimal": found.optimal,
-        "seconds": found.seconds,
-        "objective": found.objective,
-    }
-    return answer, _grouping_text(found)
-
-
-def _grouping_text(found: Grouping) -> str:
-    lines = [", ".join(group.train) for group in found.groups]
-    proof = "proven best" if found.optimal else f"at most {found.bound} is possible"
-    return "\n".join([*lines, f"score {found.score:.6g}, {proof}"])
 
 
 def statistics_command(options: Options) -> Answer:

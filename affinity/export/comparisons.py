@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from affinity.analysis.grouping_compare import GroupingsComparison
 from affinity.analysis.views import CompareView, GroupsView, RunsComparison
 from affinity.export._csv import Cell, csv_text
 
@@ -46,6 +47,18 @@ def predicted_gains_csv(view: GroupsView) -> str:
     return csv_text(
         ["task", "network", "predicted_gain", "low", "high", "mates_known", "mates"], rows, notes=notes
     )
+
+
+def compared_groupings_csv(answer: GroupingsComparison) -> str:
+    """What each of several groupings promises every task."""
+    rows: Iterable[list[Cell]] = (
+        [item.name, gain.task, gain.group + 1, gain.value, gain.low, gain.high, "; ".join(gain.mates)]
+        for item in answer.compared
+        for gain in item.gains
+    )
+    notes = ["predicted gain = mean affinity of the mates onto the task; positive helps."]
+    header = ["grouping", "task", "network", "predicted_gain", "low", "high", "mates"]
+    return csv_text(header, rows, notes=notes)
 
 
 def runs_csv(comparison: RunsComparison) -> str:

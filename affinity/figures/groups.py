@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from affinity.analysis.grouping_compare import GroupingsComparison
 from affinity.analysis.views import BudgetPoint, GroupsView
 from affinity.figures._style import (
     HELPS,
     NEUTRAL,
     SERIES,
+    bar_rows,
     error_bars,
     finish,
     full_label,
@@ -60,6 +62,36 @@ def gain_bars_alt(view: GroupsView) -> str:
     extremes = f"{worst.task} ({value_text(worst.value)}) to {best.task} ({value_text(best.value)})"
     networks = f"{len(view.gains)} tasks in {len(view.grouping.groups)} networks"
     return f"Bars of the predicted gain of {networks}: from {extremes}."
+
+
+def compared_bars(answer: GroupingsComparison) -> go.Figure:
+    """The predicted gain of every task under each grouping, with its interval."""
+    figure, tasks = go.Figure(), [gain.task for gain in answer.compared[0].gains]
+    for number, item in enumerate(answer.compared):
+        values = np.array([gain.value for gain in item.gains])
+        low, high = np.array([gain.low for gain in item.gains]), np.array([gain.high for gain in item.gains])
+        figure.add_trace(
+            go.Bar(
+                x=numbers(values),
+                y=list(range(len(tasks))),
+                orientation="h",
+                marker={"color": SERIES[number % len(SERIES)]},
+                error_x=error_bars(values, low, high),
+                name=label(item.name, longest=40),
+                hovertext=[_hover(gain.task, gain.mates, gain.value) for gain in item.gains],
+                hovertemplate="%{hovertext}<extra>%{fullData.name}</extra>",
+            )
+        )
+    figure.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
+    bar_rows(figure, tasks)
+    figure.update_xaxes(title={"text": "predicted gain: mean affinity of the mates onto the task"})
+    height = row_height(len(tasks), each=14 * len(answer.compared) + 8, around=170, most=1600)
+    return finish(figure, height=height, barmode="group")
+
+
+def compared_bars_alt(answer: GroupingsComparison) -> str:
+    """The bars in words."""
+    return f"Bars of the predicted gain of every task under each grouping. {answer.sentence}"
 
 
 def budget_line(points: Sequence[BudgetPoint], *, chosen: int | None = None) -> go.Figure:

@@ -16,7 +16,7 @@ from affinity.grouping._curve import BudgetPoint, budget_curve
 from affinity.grouping._exchange import read_grouping, to_grouping, write_grouping
 from affinity.grouping._objective import evaluate as score
 from affinity.grouping._objective import serve_best, task_scores
-from affinity.grouping._stability import Stability, second_best, stability
+from affinity.grouping._stability import Stability, second_best, second_best_grouping, stability
 from affinity.grouping._validation import (
     BudgetOutcome,
     Validation,
@@ -43,6 +43,7 @@ __all__ = [
     "read_grouping",
     "score",
     "second_best",
+    "second_best_grouping",
     "serve_best",
     "solve",
     "stability",

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from affinity.core.errors import GroupingError
-from affinity.core.grouping import MEAN_OBJECTIVES, GroupingProblem, GroupPositions
+from affinity.core.grouping import GroupingProblem, GroupingSolution, GroupPositions
 from affinity.core.types import FloatArray, read_only
-from affinity.grouping._elements import elements_of
+from affinity.grouping._elements import elements_of, score_of, solution_groups
 from affinity.grouping._limits import Watch
 from affinity.grouping._proof import MAX_SUBSET_ELEMENTS
 from affinity.grouping._subset_dp import best_partitions
@@ -81,6 +81,17 @@ def served_with(size: int, groups: tuple[GroupPositions, ...]) -> FloatArray:
 def second_best(problem: GroupingProblem, groups: tuple[GroupPositions, ...]) -> float | None:
     """Score of the best grouping that differs from a given one; None for more than ten tasks.
 
+    See `second_best_grouping`.
+    """
+    found = second_best_grouping(problem, groups)
+    return None if found is None else found.score
+
+
+def second_best_grouping(
+    problem: GroupingProblem, groups: tuple[GroupPositions, ...]
+) -> GroupingSolution | None:
+    """The best grouping that differs from a given one; None for more than ten tasks, or where there is none.
+
     A grouping that differs lacks at least one of the served sets, so the best one without each of them in
     turn is the second best. With overlap, two groupings with the same served sets count as one.
 
@@ -91,15 +102,23 @@ def second_best(problem: GroupingProblem, groups: tuple[GroupPositions, ...]) ->
     elements = elements_of(problem)
     if elements.count > MAX_SUBSET_ELEMENTS or problem.table is not None:
         return None
-    values = overlapping_values(elements)[0] if problem.overlap else partition_values(elements)
+    networks = None
+    if problem.overlap:
+        values, networks = overlapping_values(elements)
+    else:
+        values = partition_values(elements)
     owner = {task: index for index, tasks in enumerate(elements.tasks) for task in tasks}
-    best = -np.inf
+    best, blocks = -np.inf, list[int]()
     for _, serve in groups:
         without = values.copy()
         without[sum(1 << index for index in {owner[task] for task in serve})] = -np.inf
         layers = best_partitions(without, min(problem.groups, elements.count), Watch(problem))
         layers = layers[problem.groups - 1 :] if problem.objective == "density" else layers
-        best = max(best, max((score for score, _ in layers), default=-np.inf))
+        for score, found in layers:
+            if score > best:
+                best, blocks = score, list(found)
     if best == -np.inf:
         return None
-    return best * (1.0 / problem.size if problem.objective in MEAN_OBJECTIVES else 1.0)
+    chosen = [(block if networks is None else int(networks[block]), block) for block in blocks]
+    score = score_of(elements, chosen)
+    return GroupingSolution(groups=solution_groups(elements, chosen), score=score, bound=score, optimal=True)

@@ -35,6 +35,9 @@ WORDS: dict[str, str] = {
     "method": "How the losses or gradients of the tasks are combined into one update.",
     "probe": "A quantity that is written down while training; it never changes the training.",
     "bound": "No grouping can score more than this. Where the score equals it, the score is proven best.",
+    "adjusted Rand index": "Whether two groupings put the same tasks together: 1 the same, 0 as by chance.",
+    "price": "What a network costs, in units of gain: another one is used only if it brings more than that.",
+    "helper": "A task that is trained in a network only to help the others there; another network serves it.",
     "regret": "How much worse the choice turned out than the best one that was possible: 0 is perfect.",
     "rank correlation": "Whether two lists have the same order: 1 the same, 0 unrelated, -1 reversed. "
     "Spearman compares the ranks, Kendall counts the pairs that stand in the same order.",

@@ -42,6 +42,8 @@ def edit(grouping: Grouping, *, edited: bool) -> None:
             first = st.selectbox("Network", range(count), format_func=_name, key="merge_first")
             second = st.selectbox("with", range(count), 1 % count, format_func=_name, key="merge_second")
             _change("Merge", lambda: grouping_edits.merge(grouping, first, second), disabled=first == second)
+        with st.popover("Help in a second network", icon=":material/group_add:"):
+            _helpers(grouping)
         st.button(
             "Undo", icon=":material/undo:", key="undo", on_click=_undo, disabled=not state.get("edits", [])
         )
@@ -53,6 +55,31 @@ def edit(grouping: Grouping, *, edited: bool) -> None:
             args=("",),
             disabled=not edited,
         )
+
+
+def _helpers(grouping: Grouping) -> None:
+    """Train a task in another network too, and what can be done with those that are."""
+    task = st.selectbox("Task", grouping.tasks, key="help_task")
+    absent = [at for at, group in enumerate(grouping.groups) if task not in group.train]
+    if absent:
+        target = st.selectbox("also trained in", absent, format_func=_name, key="help_target")
+        _change("Add", lambda: grouping_edits.add_helper(grouping, task, to=target))
+    else:
+        st.caption("Every network trains this task.")
+    helping = [
+        (name, at)
+        for at, group in enumerate(grouping.groups)
+        for name in group.train
+        if name not in group.serve
+    ]
+    if not helping:
+        return
+    name, place = st.selectbox(
+        "Helpers", helping, format_func=lambda at: f"{at[0]} in {_name(at[1])}", key="helper"
+    )
+    with st.container(horizontal=True):
+        _change("Serve from there", lambda: grouping_edits.serve_from(grouping, name, group=place))
+        _change("Remove helper", lambda: grouping_edits.remove_helper(grouping, name, group=place))
 
 
 def take_away(run: Run, grouping: Grouping) -> None:
@@ -71,19 +98,37 @@ def take_away(run: Run, grouping: Grouping) -> None:
             key="export_grouping",
         )
     _saved(run)
+    with st.popover("Import a grouping", icon=":material/upload:"):
+        _import(run)
+
+
+def _import(run: Run) -> None:
+    """From a file or from pasted text, in any of the forms that people write groupings in."""
     given = st.file_uploader(
-        "Import a grouping",
+        "A grouping file",
         type=["json", "txt", "csv"],
         key=f"grouping_{state.get('uploads', 0)}",
         max_upload_size=16,
     )
     if given is not None:
-        text = given.getvalue().decode("utf-8", errors="replace")
-        imported = read_grouping(text, "the grouping file", tasks=run.tasks)
-        state.put("uploads", state.get("uploads", 0) + 1)
-        _set(to_text(imported))
-        state.notify("The grouping was read and is shown below.")
-        st.rerun()
+        _take(given.getvalue().decode("utf-8", errors="replace"), run)
+    pasted = st.text_area(
+        "or text",
+        key=f"pasted_{state.get('uploads', 0)}",
+        placeholder="a,b|c   or   {'a': 0, 'b': 0, 'c': 1}   or   [['a', 'b'], ['c']]   or   AAB",
+        help="Bars divide networks and commas divide tasks; a Python dict or list is read, never run; "
+        "letters give every task, in the run's order, a network.",
+    )
+    if st.button("Read it", key="read_pasted", disabled=not (pasted or "").strip()):
+        _take(pasted or "", run)
+
+
+def _take(text: str, run: Run) -> None:
+    imported = read_grouping(text, "the grouping", tasks=run.tasks)
+    state.put("uploads", state.get("uploads", 0) + 1)
+    _set(to_text(imported))
+    state.notify("The grouping was read and is shown below.")
+    st.rerun()
 
 
 def retrain(run: Run, grouping: Grouping) -> None:

@@ -11,12 +11,14 @@ import streamlit as st
 RUN: Final = "run"
 GROUPING: Final = "grouping"
 RERUN: Final = "rerun"
+RULES: Final = "rules"
 
 # Ours to write, because a link has to name them even where they are the default.
 OWN_KEYS: Final[dict[str, str]] = {
     RUN: "the run that all pages show",
     GROUPING: "the edited grouping as text; empty = the suggested one",
     RERUN: "the rerun that is compared",
+    RULES: "tasks that a grouping keeps together or apart, as text",
 }
 
 # key of a widget = name in the URL -> what it holds
@@ -33,6 +35,15 @@ URL_KEYS: Final[dict[str, str]] = {
     "networks": "how many networks are allowed",
     "algorithm": "the grouping algorithm",
     "overlap": "a task may help in several groups",
+    "seconds": "how long may be searched for a grouping",
+    "objective": "what a grouping maximises",
+    "smallest": "fewest tasks in a network",
+    "largest": "most tasks in a network",
+    "price": "price of a network",
+    "task_price": "price of a task in a network",
+    "min_gain": "least gain of a task that shares a network",
+    "pair_threshold": "what a pair must exceed, for correlation clustering",
+    "compared": "the groupings that are compared",
     "sense": "whether lower or higher scores of an uploaded table are better",
     "part": "the part of an uploaded table",
     "prediction": "the prediction that is validated",
@@ -44,6 +55,7 @@ URL_KEYS: Final[dict[str, str]] = {
 # session only: lost on reload without loss of work
 SESSION_KEYS: Final[dict[str, str]] = {
     "edits": "earlier groupings of this edit, for undo",
+    "rule_tasks": "tasks that are about to be kept together or apart",
     "notice": "a message to show once, on the next run of the script",
     "problem": "the error of a callback, to show once",
     "opened": "a pair was opened by a click in the graph",
@@ -84,6 +96,12 @@ def keep_valid(key: str, options: list[Any] | tuple[Any, ...]) -> None:
         del st.session_state[key]
 
 
+def keep_all_valid(key: str, options: list[Any]) -> None:
+    """Forget those of several remembered values that are not among the options any more."""
+    if key in st.session_state:
+        st.session_state[key] = [value for value in st.session_state[key] if value in options]
+
+
 def keep_within(key: str, low: float, high: float) -> None:
     """Forget a remembered number outside the widget's range."""
     value = st.session_state.get(key)
@@ -112,9 +130,10 @@ def chosen_run() -> str:
 
 
 def choose_run(run_id: str) -> None:
-    """Show this run from now on; a grouping that was edited for another run is left behind."""
+    """Show this run from now on; what was edited for another run is left behind."""
     if st.session_state.get(f"own_{RUN}", run_id) != run_id:
         set_own(GROUPING, "")
+        set_own(RULES, "")
         put("edits", [])
     set_own(RUN, run_id)
 

@@ -36,6 +36,7 @@ class GroupsView:
         gains: one per task, in the order of the tasks.
         score: mean predicted gain over the tasks.
         alternatives: score of all tasks together and of every task alone, by name.
+        low, high: bounds of the 95 % interval of the score; NaN where unknown.
         agreement: adjusted Rand index with the planted grouping, or None where that is unknown.
         sentence: the answer in words.
         caveats: sentences the reader has to see beside the numbers.
@@ -48,6 +49,8 @@ class GroupsView:
     agreement: float | None
     sentence: str
     caveats: tuple[str, ...] = ()
+    low: float = float("nan")
+    high: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,6 +63,7 @@ class BudgetPoint:
         grouping: the grouping.
         score: its score.
         optimal: proven best for this budget.
+        bound: no grouping scores above this; NaN where unknown.
     """
 
     groups: int
@@ -67,3 +71,4 @@ class BudgetPoint:
     grouping: Grouping
     score: float
     optimal: bool
+    bound: float = float("nan")

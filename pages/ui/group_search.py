@@ -1,0 +1,97 @@
+"""The search behind the Groups page: what it may take, a quick answer, and a longer one when asked for."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from affinity.analysis.background_search import BackgroundSearches, Progress
+from affinity.analysis.grouping_cost import budget_hint, search_cost
+from affinity.analysis.page_groups import LONGER, SECONDS, Wish, suggestion
+from affinity.core.types import Grouping
+from affinity.runs.reader import Run
+from pages.ui import data, messages, state
+
+_NAMES = {"4": "4 seconds", "30": "30 seconds", "120": "2 minutes"}
+_POLL_SECONDS = 1.0
+
+
+def found(run: Run, wish: Wish) -> Grouping:
+    """The suggestion: of the quick search, or of a longer one once that has ended."""
+    wanted = replace(wish, text="", seconds=SECONDS)
+    cost = search_cost(len(run.tasks), wish.networks, overlap=wish.overlap, seconds=SECONDS)
+    if cost and wish.algorithm == "exact":
+        st.caption(messages.md(cost))
+    with st.spinner("Searching for the best grouping …", show_time=True):
+        quick = data.ask(suggestion, run, wanted)
+    hint = budget_hint(quick, wish.networks, wish.limits)
+    if hint:
+        st.caption(messages.md(hint))
+    if quick.optimal or wish.algorithm != "exact":
+        return quick
+    seconds = _longer(run, wish)
+    if seconds <= SECONDS:
+        return quick
+    return _long(run, replace(wanted, seconds=seconds)) or quick
+
+
+def _longer(run: Run, wish: Wish) -> float:
+    """How long may be searched, asked only where the quick search proved nothing."""
+    keys = [f"{seconds:g}" for seconds in LONGER]
+    state.keep_valid("seconds", keys)
+    seconds = float(
+        st.segmented_control(
+            "Not proven yet: search longer?",
+            keys,
+            default=keys[0],
+            required=True,
+            format_func=lambda key: _NAMES[key],
+            help="A longer search may find a better grouping, and comes closer to the proof. It runs beside "
+            "the page, and you can stop it at any time with the best so far.",
+            **state.bound("seconds"),
+        )
+    )
+    if seconds > SECONDS:
+        st.caption(
+            messages.md(search_cost(len(run.tasks), wish.networks, overlap=wish.overlap, seconds=seconds))
+        )
+    return seconds
+
+
+def _long(run: Run, wish: Wish) -> Grouping | None:
+    key = (str(run.folder), run.revision, wish)
+    progress = _ask(run, wish)
+    if progress.found is None:
+        _watch(run, wish, key)
+    return progress.found
+
+
+def _ask(run: Run, wish: Wish) -> Progress:
+    return _searches().ask((str(run.folder), run.revision, wish), partial(suggestion, run, wish))
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _watch(run: Run, wish: Wish, key: tuple[object, ...]) -> None:
+    """The running search, until it has ended."""
+    with messages.boundary():
+        progress = _ask(run, wish)
+        if progress.found is not None:
+            st.rerun()
+        if progress.seconds is None:
+            st.progress(0.0, "Waiting for another search to end; meanwhile the quick answer is shown.")
+        else:
+            told = min(progress.seconds, wish.seconds)
+            far = f"{told:.0f} of at most {wish.seconds:g} seconds"
+            st.progress(told / wish.seconds, f"Searching: {far}. Meanwhile the quick answer is shown.")
+        st.button(
+            "Stop and use the best so far",
+            icon=":material/stop_circle:",
+            key="stop_search",
+            on_click=_searches().stop,
+            args=(key,),
+        )
+
+
+@st.cache_resource(show_spinner=False)
+def _searches() -> BackgroundSearches:
+    return BackgroundSearches()
