@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 Split: TypeAlias = Literal["train", "validation"]
 
-MethodState: TypeAlias = Any
-"""What a method remembers between steps: None at first, JSON-able, passed in and out."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -64,39 +61,6 @@ class Model(Entry):
     build: "Callable[[Any, tuple[int, ...]], tuple[nn.Module, int]]"
     settings: type[Settings] = NoSettings
     wants_images: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossWeighting(Entry):
-    """A training method that weights the losses from their values: one backward pass a step.
-
-    Attributes:
-        weigh: `(losses (N,), state, rng, settings) -> (weights (N,), state)`; the state starts as None
-            and holds only JSON-able values, so a step can be tested by hand and a run resumed.
-        settings: the method's settings class.
-    """
-
-    weigh: Callable[[FloatArray, MethodState, np.random.Generator, Any], tuple[FloatArray, MethodState]]
-    settings: type[Settings] = NoSettings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GramWeighting(Entry):
-    """A training method that weights the tasks from the Gram matrix of their shared gradients.
-
-    The weights apply to the shared parameters; every head follows its own task's gradient.
-
-    Attributes:
-        weigh: `(gram (N, N) float64, state, rng, settings) -> (weights (N,), state)`, state as in
-            `LossWeighting`. The direction is sum_i weights_i * gradient_i, to be subtracted.
-        settings: the method's settings class.
-    """
-
-    weigh: Callable[[FloatArray, MethodState, np.random.Generator, Any], tuple[FloatArray, MethodState]]
-    settings: type[Settings] = NoSettings
-
-
-Method: TypeAlias = LossWeighting | GramWeighting
 
 
 class ProbeAccess(Protocol):

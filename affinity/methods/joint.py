@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from affinity.core.entry import LossWeighting, MethodState
+from affinity.core.method import LossWeighting, MethodState
 from affinity.core.settings import NoSettings
 from affinity.core.types import FloatArray
 

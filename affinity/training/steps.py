@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn, optim
 
 from affinity.core.config import TrainConfig
-from affinity.core.entry import GramWeighting, Method
 from affinity.core.errors import NonFiniteLoss
+from affinity.core.method import GramWeighting, LossWeighting, Method
 from affinity.core.types import FloatArray
-from affinity.methods import METHODS
+from affinity.methods import METHODS, weigh_gram
 from affinity.training.access import task_gradient
 from affinity.training.losses import TaskLosses
 from affinity.training.network import MultiTaskNetwork
@@ -98,6 +98,7 @@ class Stepper:
         return self.losses(outputs, torch.where(whole, targets, 0.0))
 
     def _loss_step(self, losses: Tensor, values: FloatArray, present: np.ndarray[Any, Any]) -> None:
+        assert isinstance(self.method, LossWeighting)
         weights, self.state = self.method.weigh(values, self.state, self.rng, self.settings)
         _weighted(losses, weights, present).backward()
         self.passes += 1
@@ -106,7 +107,8 @@ class Stepper:
         """Weights from the Gram matrix for the shared part; every head follows its own loss."""
         shared = self.network.shared_parameters()
         gram = self._gram(losses, present, shared)
-        weights, self.state = self.method.weigh(gram, self.state, self.rng, self.settings)
+        assert isinstance(self.method, GramWeighting)
+        weights, self.state = weigh_gram(self.method, gram, self.state, self.rng, self.settings)
         heads = list(self.network.heads.parameters())
         plain = _weighted(losses, np.ones(len(weights)), present)
         own = torch.autograd.grad(plain, heads, retain_graph=True, allow_unused=True)

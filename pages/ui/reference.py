@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from affinity.core.entry import Entry, GramWeighting, Grouper, LossWeighting, Measure, Probe
+from affinity.core.entry import Entry, Grouper, Measure, Probe
+from affinity.core.method import GramWeighting, LossWeighting, Method, StepRule
 from affinity.core.settings import describe
 from affinity.datasets import DATASETS
 from affinity.grouping import GROUPERS
@@ -115,9 +116,12 @@ def _grouper(entry: Grouper) -> dict[str, str]:
     }
 
 
-def _method(entry: LossWeighting | GramWeighting) -> dict[str, str]:
+def _method(entry: Method) -> dict[str, str]:
     if isinstance(entry, LossWeighting):
-        return {"Needs": "the tasks' losses", "Cost": "one backward pass a step"}
+        again = " and one more forward pass" if entry.after_step else ""
+        return {"Needs": "the tasks' losses", "Cost": f"one backward pass{again} a step"}
+    if isinstance(entry, StepRule):
+        return {"Needs": entry.needs, "Cost": entry.cost}
     return {
         "Needs": "the inner products of all tasks' gradients",
         "Cost": "one backward pass a task and step",
@@ -129,7 +133,7 @@ _FACTS: tuple[tuple[Any, Callable[[Any], dict[str, str]]], ...] = (
     (Measure, _measure),
     (Probe, _probe),
     (Grouper, _grouper),
-    ((LossWeighting, GramWeighting), _method),
+    ((LossWeighting, GramWeighting, StepRule), _method),
 )
 
 

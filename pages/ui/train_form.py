@@ -8,7 +8,8 @@ from typing import cast
 import streamlit as st
 
 from affinity.core.config import TrainConfig
-from affinity.core.entry import Dataset, Method, Model
+from affinity.core.entry import Dataset, Model
+from affinity.core.method import Method
 from affinity.core.settings import describe
 from affinity.core.strict_json import Json
 from affinity.datasets import DATASETS

@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "datasets": {"core"},
     "models": {"core"},
     "methods": {"core"},
+    "problems": {"core"},
     "probes": {"core"},
     "measures": {"core"},
     "grouping": {"core"},
@@ -23,10 +24,10 @@ MAY_IMPORT = {
     "importers": {"core", "runs"},
     "training": {"core", "runs", "datasets", "models", "methods", "probes"},
     "jobs": {"core", "runs", "datasets", "models", "methods", "probes", "grouping", "training"},
-    "analysis": {"core", "runs", "measures", "grouping"},
+    "analysis": {"core", "runs", "measures", "grouping", "methods", "problems"},
     "figures": {"core", "analysis"},
     "export": {"core", "analysis"},
-    "commands": {"core", "runs", "jobs", "analysis", "export", "grouping", "importers"},
+    "commands": {"core", "runs", "jobs", "analysis", "export", "grouping", "importers", "methods"},
     "cli": {"core", "commands"},
     "__init__": set(),
     "__main__": {"cli"},
@@ -134,7 +135,7 @@ def test_jobs_reach_training_only_inside_functions():
         assert not any(name.startswith("affinity.training") for name in imports(path, top_only=True))
 
 
-@pytest.mark.parametrize("shelf", ["datasets", "models", "methods", "probes", "measures", "importers"])
+@pytest.mark.parametrize("shelf", ["datasets", "models", "methods", "problems", "probes", "measures", "importers"])
 def test_entries_of_a_shelf_do_not_import_each_other(shelf: str):
     for path in sources(f"affinity/{shelf}"):
         if path.name.startswith("_"):
