@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from affinity.analysis.affinity import affinity_matrix
-from affinity.analysis.collected import Reduce, collect
-from affinity.analysis.grouping_evidence import gain_interval
+from affinity.analysis.collected import Collected, Reduce, collect
+from affinity.analysis.grouping_evidence import difference_interval, gain_interval
 from affinity.analysis.grouping_gains import mean_gain, partition_agreement, predicted_gains
 from affinity.analysis.views import PredictedGain
 from affinity.analysis.wording import interval, listing, number
@@ -73,18 +73,20 @@ def compare_groupings(
             (one.name, other.name, partition_agreement(one.grouping, other.grouping))
             for one, other in combinations(compared, 2)
         ),
-        sentence=_sentence(compared),
+        sentence=_sentence(compared, collected, reduce),
     )
 
 
-def _sentence(compared: Sequence[Compared]) -> str:
+def _sentence(compared: Sequence[Compared], collected: Collected, reduce: Reduce) -> str:
     ordered = sorted(compared, key=lambda item: item.score, reverse=True)
     best, rest = ordered[0], ordered[1:]
-    bounds = interval(best.low, best.high)
-    told = f"{best.name} promises most: {number(best.score)}" + (
-        f" (95 % interval {bounds})" if bounds else ""
-    )
-    told += f", against {listing([f'{number(item.score)} of {item.name}' for item in rest])}."
-    if rest and best.low <= rest[0].score:
-        told += f" The interval holds {rest[0].name}'s gain too, so these two cannot be told apart."
-    return told
+    against = listing([f"{number(item.score)} of {item.name}" for item in rest])
+    told = f"{best.name} promises most: {number(best.score)}, against {against}."
+    if not rest:
+        return told
+    value, low, high = difference_interval(collected, reduce, best.grouping, rest[0].grouping)
+    bounds = interval(low, high)
+    if not bounds:
+        return told
+    apart = f"Its lead over {rest[0].name} is {number(value)} (95 % interval {bounds})"
+    return f"{told} {apart}{'; these two cannot be told apart.' if low <= 0 else '.'}"

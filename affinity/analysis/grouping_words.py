@@ -9,6 +9,8 @@ from affinity.analysis.views import PredictedGain
 from affinity.analysis.wording import interval, listing, number, plural
 from affinity.core.types import AffinityMatrix, Grouping
 
+# With more tasks a sentence that names them all is not read.
+MOST_NAMED: Final = 40
 UNKNOWN: Final = (float("nan"), float("nan"))
 
 
@@ -85,7 +87,17 @@ def _networks(grouping: Grouping) -> str:
     if len(groups) == 1:
         return "One network trains all tasks."
     alone = [group[0] for group in groups if len(group) == 1]
+    if len(grouping.tasks) > MOST_NAMED:
+        sizes = [len(group) for group in groups if len(group) > 1]
+        parts = [f"{plural(len(sizes), 'network')} of {_span(sizes)} tasks"] if sizes else []
+        parts += [f"{plural(len(alone), 'task')} alone"] if alone else []
+        return f"{' and '.join(parts)}; the table below names them."
     shared = [listing(group, most=6) for group in groups if len(group) > 1]
     parts = [f"train together: {'; '.join(shared)}"] if shared else []
     parts += [f"alone: {listing(alone)}"] if alone else []
     return f"{plural(len(groups), 'network')}, {', '.join(parts)}."
+
+
+def _span(sizes: Sequence[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low}" if low == high else f"{low} to {high}"

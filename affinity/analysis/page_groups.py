@@ -18,7 +18,7 @@ from affinity.analysis.grouping_trust import (
     other_measures,
     positions_of,
 )
-from affinity.analysis.groups import budget_curve, groups_view, stability
+from affinity.analysis.groups import budget_curve, groups_view, redrawn
 from affinity.analysis.page_text import from_text, to_text
 from affinity.analysis.signals import signal_choices
 from affinity.analysis.views import BudgetPoint, GroupsView
@@ -161,19 +161,11 @@ def budget_page(run: Run, wish: Wish) -> tuple[BudgetPoint, ...]:
 
 def stability_page(run: Run, wish: Wish, suggested: Grouping) -> StabilityPage:
     """How often tasks stay together when steps are redrawn, and the gain on steps that did not choose."""
-    together = stability(
-        run,
-        wish.networks,
-        signal=wish.signal,
-        algorithm=wish.algorithm,
-        overlap=wish.overlap,
-        split=wish.split,
-        seconds=2 * SECONDS,
-        limits=wish.limits,
-    )
-    held_out = held_out_gain(_collected(run, wish), wish.search(SECONDS / 2), suggested)
+    collected = _collected(run, wish)
+    together, count = redrawn(collected, wish.search(2 * SECONDS), run.tasks)
+    held_out = held_out_gain(collected, wish.search(SECONDS / 2), suggested)
     return StabilityPage(
-        together=together, held_out=held_out, sentence=_stability_words(together, held_out, suggested)
+        together=together, held_out=held_out, sentence=_stability_words(together, count, held_out, suggested)
     )
 
 
@@ -219,7 +211,7 @@ def _objective_words(limits: Limits) -> str:
 
 
 def _stability_words(
-    together: FloatArray, held_out: tuple[float, float, float] | None, suggested: Grouping
+    together: FloatArray, count: int, held_out: tuple[float, float, float] | None, suggested: Grouping
 ) -> str:
     shares = [
         together[first, second]
@@ -232,7 +224,7 @@ def _stability_words(
     if shares:
         said.append(
             "Two tasks that the suggestion puts together stay together in "
-            f"{percent(float(np.mean(shares)))} of the redrawn trainings, the least stable two in "
+            f"{percent(float(np.mean(shares)))} of {count} redrawn trainings, the least stable two in "
             f"{percent(float(min(shares)))}."
         )
     if held_out is not None:

@@ -11,13 +11,13 @@ from affinity.figures._style import (
     HELPS,
     NEUTRAL,
     SERIES,
-    bar_rows,
     error_bars,
     finish,
     full_label,
     label,
     numbers,
     row_height,
+    ticks,
     value_text,
 )
 
@@ -45,10 +45,7 @@ def gain_bars(view: GroupsView) -> go.Figure:
             )
         )
     figure.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
-    labels = [label(task) for task in order]
-    figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(order))), ticktext=labels, autorange="reversed"
-    )
+    figure.update_yaxes(**ticks(order), autorange="reversed")
     figure.update_xaxes(title={"text": "predicted gain: mean affinity of the mates onto the task"})
     return finish(figure, height=row_height(len(order), around=170))
 
@@ -83,7 +80,7 @@ def compared_bars(answer: GroupingsComparison) -> go.Figure:
             )
         )
     figure.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
-    bar_rows(figure, tasks)
+    figure.update_yaxes(**ticks(tasks), autorange="reversed")
     figure.update_xaxes(title={"text": "predicted gain: mean affinity of the mates onto the task"})
     height = row_height(len(tasks), each=14 * len(answer.compared) + 8, around=170, most=1600)
     return finish(figure, height=height, barmode="group")
@@ -111,14 +108,33 @@ def budget_line(points: Sequence[BudgetPoint], *, chosen: int | None = None) -> 
             customdata=[[point.groups] for point in points],
             hovertext=[_budget_hover(point) for point in points],
             hovertemplate="%{hovertext}<extra></extra>",
+            name="best found",
             showlegend=False,
         )
     )
+    open_ = [point for point in points if not point.optimal and not np.isnan(point.bound)]
+    if open_:
+        figure.add_trace(_bounds(points))
+        figure.update_traces(showlegend=True)
     if chosen is not None:
         figure.add_vline(x=chosen, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
     figure.update_xaxes(title={"text": "networks allowed"}, dtick=1)
     figure.update_yaxes(title={"text": "score of the best grouping"})
     return finish(figure, height=300)
+
+
+def _bounds(points: Sequence[BudgetPoint]) -> go.Scatter:
+    """What no grouping can exceed; where a score is proven it is the score itself."""
+    bounds = np.array([point.score if point.optimal else point.bound for point in points])
+    return go.Scatter(
+        x=[point.groups for point in points],
+        y=numbers(bounds),
+        mode="lines+markers",
+        line={"color": NEUTRAL, "width": 1, "dash": "dot"},
+        marker={"symbol": "line-ew-open", "size": 10},
+        name="at most possible",
+        hovertemplate="%{x} networks: at most %{y:.4g}<extra></extra>",
+    )
 
 
 def budget_line_alt(points: Sequence[BudgetPoint]) -> str:

@@ -97,9 +97,9 @@ def take_away(run: Run, grouping: Grouping) -> None:
             mime="application/json",
             key="export_grouping",
         )
+        with st.popover("Import a grouping", icon=":material/upload:"):
+            _import(run)
     _saved(run)
-    with st.popover("Import a grouping", icon=":material/upload:"):
-        _import(run)
 
 
 def _import(run: Run) -> None:

@@ -86,7 +86,7 @@ def _chosen(asked: Asked, first: ValidationView) -> Asked:
                 format_func=lambda key: (
                     "from the measured pairs" if key == "pairs" else f"{key}, in the table"
                 ),
-                help="Pairs: a task in a larger network is predicted to do as well as on average in the pairs "
+                help="Pairs: a task in a larger network is predicted to do as well as in the pairs "
                 "with its mates. Other predictions are columns of the table.",
                 width=260,
                 **state.bound("prediction"),
@@ -134,7 +134,7 @@ def _budgets(view: ValidationView) -> None:
         "Chosen",
         "Best possible",
         "Regret",
-        "of the best",
+        "Regret in %",
         "The prediction chooses",
         "Best choice",
     ]
@@ -148,7 +148,7 @@ def _budgets(view: ValidationView) -> None:
             "Chosen": numeric(format="%.4g"),
             "Best possible": numeric(format="%.4g"),
             "Regret": numeric(format="%.3g", help=glossary.plain("regret")),
-            "of the best": numeric(format="percent"),
+            "Regret in %": numeric(format="percent"),
         },
         csv=lambda: validation_csv(view),
         open_table=True,
