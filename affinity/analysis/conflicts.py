@@ -14,7 +14,6 @@ from affinity.analysis.gram_statistics import (
     dominance,
     gradient_norms,
     magnitude_similarity,
-    min_norm_weights,
     over,
     pair_cosines,
     pareto_gap,
@@ -26,6 +25,7 @@ from affinity.analysis.series import Span, read, spans
 from affinity.analysis.signals import usable
 from affinity.analysis.views import ConflictsView, HurtTask
 from affinity.core.errors import NotEnoughData, NotRecorded
+from affinity.core.linalg import min_norm_weights
 from affinity.core.types import AnyArray, FloatArray, Signal, read_only
 from affinity.runs.reader import Run
 

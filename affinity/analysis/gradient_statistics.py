@@ -17,7 +17,6 @@ from affinity.analysis.gram_statistics import (
     inner_products,
     magnitude_similarity,
     mean_of_known,
-    min_norm_weights,
     over,
     pair_cosines,
     pareto_gap,
@@ -26,6 +25,7 @@ from affinity.analysis.gram_statistics import (
     usable,
 )
 from affinity.core.errors import AffinityError
+from affinity.core.linalg import min_norm_weights
 from affinity.core.strict_json import Json, to_json
 from affinity.core.types import AnyArray, FloatArray
 

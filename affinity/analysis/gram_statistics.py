@@ -81,39 +81,6 @@ def spectrum(gram: FloatArray) -> tuple[FloatArray, IntArray, FloatArray, FloatA
     return singular, rank, np.where(rank == size, nonzero, np.inf), nonzero
 
 
-def min_norm_weights(gram: FloatArray) -> FloatArray:
-    """(N,) w on the simplex with the smallest |Gᵀ w|. Reference: Désidéri, 2012.
-
-    For weights s u with u on the simplex, w K w + (sum w - 1)² = s² q(u) + (s - 1)² is smallest at the u with
-    the smallest q(u) = u K u whatever s is, so a nonnegative least-squares solver answers exactly.
-    """
-    from scipy.optimize import nnls
-
-    cleaned = finite_part(gram)
-    scale = np.trace(cleaned) / len(cleaned)
-    zero = np.diagonal(cleaned) <= 0
-    if scale <= 0 or zero.any():
-        return np.asarray(zero / zero.sum())
-    system, goal = _least_squares(cleaned / scale)
-    weights, _ = nnls(system, goal, maxiter=50 * len(cleaned))
-    return np.asarray(weights / weights.sum())
-
-
-def _least_squares(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A and b with AᵀA = K + 1 1ᵀ and Aᵀb = 1: |A w - b|² is w K w + (sum w - 1)² up to a constant."""
-    ones = np.ones(len(gram))
-    try:
-        # Ten times cheaper than eigenvalues, but only for gradients that are clearly independent.
-        lower = np.asarray(np.linalg.cholesky(gram + 1.0), dtype=np.float64)
-        if np.diagonal(lower).min() > 1e-4 * np.diagonal(lower).max():
-            return lower.T, np.asarray(np.linalg.solve(lower, ones), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        pass
-    eigenvalues, vectors = np.linalg.eigh(gram)
-    root = np.sqrt(np.maximum(eigenvalues, 0.0))[:, None] * vectors.T
-    return np.vstack([root, ones]), np.append(np.zeros(len(gram)), 1.0)
-
-
 def pareto_gap(gram: FloatArray, weights: FloatArray) -> float:
     """|Gᵀ w|: the norm of a weighted sum of the gradients; with `min_norm_weights` the Pareto gap."""
     return float(np.sqrt(max(0.0, float(weights @ finite_part(gram) @ weights))))

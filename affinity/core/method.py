@@ -76,7 +76,7 @@ class RuleAccess(Protocol):
         """The gradient of sum_i weights_i * loss_i: one backward pass."""
 
     def products(self, direction: Vector, *, batch: int = 0) -> FloatArray:
-        """(N,) inner products of every task's gradient with a direction."""
+        """(N,) inner products of every task's gradient with a direction; NaN where it has none."""
 
     def gram(self, vectors: Sequence[Vector]) -> FloatArray:
         """(M, M) float64 inner products of some vectors."""

@@ -51,8 +51,9 @@ class NumpyAccess:
         return np.asarray(weights @ self.rows(batch))
 
     def products(self, direction: FloatArray, *, batch: int = 0) -> FloatArray:
-        """(N,) inner products of every task's gradient with a direction."""
-        return np.asarray(self.rows(batch) @ direction)
+        """(N,) inner products of every task's gradient with a direction; NaN where it is zero."""
+        rows = self.rows(batch)
+        return np.where(rows.any(axis=1), rows @ direction, np.nan)
 
     def gram(self, vectors: Sequence[FloatArray]) -> FloatArray:
         """(M, M) inner products."""
