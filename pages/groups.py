@@ -26,8 +26,9 @@ with frame.start("groups"):
     run = pickers.run()
     choice = choices.choice(run, steps=False)
     wish = group_panels.wish(run, choice)
-    suggested = group_search.found(run, wish)
-    page = data.ask(groups_page, run, replace(wish, text=state.own(state.GROUPING)), suggested)
+    matrix = data.affinity(run, choice.signal, split=choice.split, reduce=choice.reduce).matrix
+    suggested = group_search.found(run, wish, matrix)
+    page = data.ask(groups_page, run, replace(wish, text=state.own(state.GROUPING)), matrix, suggested)
     messages.answer(page.view.sentence)
     group_panels.standing(page, wish)
     grouping_cards.draw(page.view)
@@ -39,12 +40,12 @@ with frame.start("groups"):
     st.subheader("Keep it and take it away", anchor=False)
     group_tools.take_away(run, page.view.grouping)
     st.subheader("Can it be trusted?", anchor=False)
-    group_trust.budget(run, wish)
+    group_trust.budget(run, wish, matrix, suggested)
     group_trust.stable(run, wish, suggested)
-    group_trust.next_best(run, wish, suggested)
-    group_trust.measures(run, wish, page.view.grouping)
+    group_trust.next_best(run, wish, matrix, suggested)
+    group_trust.measures(run, wish, suggested, page.view.grouping)
     st.subheader("Compare groupings", anchor=False)
-    group_compare.side_by_side(run, wish, page)
+    group_compare.side_by_side(run, wish, matrix, page)
     glossary.words_here(
         *("group", "network", "gain", "interval", "bound", "stability", "price", "helper"),
         *("adjusted Rand index", "regret", "joint", "single-task"),

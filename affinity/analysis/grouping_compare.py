@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from affinity.analysis.affinity import affinity_matrix
 from affinity.analysis.collected import Collected, Reduce, collect
 from affinity.analysis.grouping_evidence import difference_interval, gain_interval
 from affinity.analysis.grouping_gains import mean_gain, partition_agreement, predicted_gains
 from affinity.analysis.views import PredictedGain
 from affinity.analysis.wording import interval, listing, number
-from affinity.core.types import Grouping
+from affinity.core.types import AffinityMatrix, Grouping
 from affinity.runs.reader import Run
 
 MOST_COMPARED = 4
@@ -52,14 +51,27 @@ class GroupingsComparison:
 
 
 def compare_groupings(
-    run: Run, groupings: Sequence[tuple[str, Grouping]], *, signal: str, split: str, reduce: Reduce
+    run: Run,
+    matrix: AffinityMatrix,
+    groupings: Sequence[tuple[str, Grouping]],
+    *,
+    signal: str,
+    split: str,
+    reduce: Reduce,
 ) -> GroupingsComparison:
     """What two to four groupings promise by the same affinity.
+
+    Args:
+        run: the run.
+        matrix: its affinities.
+        groupings: name and grouping of each.
+        signal: the affinity's key.
+        split: part of the data.
+        reduce: how the steps are reduced.
 
     Raises:
         GroupingError: a grouping is about other tasks.
     """
-    matrix = affinity_matrix(run, signal, reduce=reduce, split=split)
     collected = collect(run, signal, split=split)
     compared = []
     for name, grouping in groupings[:MOST_COMPARED]:

@@ -30,6 +30,7 @@ from affinity.runs.reader import Run
 
 # A page should answer while somebody is looking at it; the search says how far it may be from the best.
 SECONDS = 4.0
+QUICK = "local_search"
 LONGER = (4.0, 30.0, 120.0)
 
 
@@ -118,22 +119,32 @@ class MeasuresPage:
     sentence: str
 
 
-def suggestion(run: Run, wish: Wish, cancel: Callable[[], bool] | None = None) -> Grouping:
+def suggestion(
+    run: Run, wish: Wish, matrix: AffinityMatrix, cancel: Callable[[], bool] | None = None
+) -> Grouping:
     """What the algorithm finds within the wish's time; the wish's text does not matter.
+
+    Args:
+        run: the run.
+        wish: the question.
+        matrix: the affinities that the wish names.
+        cancel: asked now and then; when it answers True the search ends with its best.
 
     Raises:
         GroupingError: the algorithm cannot answer, or no grouping keeps the limits.
     """
-    return wish.search(wish.seconds, cancel).grouping(_matrix(run, wish))
+    provenance = {"run": run.id, "config_hash": run.info.config_hash}
+    told = {key: text for key, text in provenance.items() if text}
+    return wish.search(wish.seconds, cancel).grouping(matrix, told)
 
 
-def groups_page(run: Run, wish: Wish, suggested: Grouping) -> GroupsPage:
+def groups_page(run: Run, wish: Wish, matrix: AffinityMatrix, suggested: Grouping) -> GroupsPage:
     """The suggestion, the edited grouping if there is one, and what each promises.
 
     Raises:
         GroupingError: the edited grouping does not fit the run.
     """
-    matrix, collected = _matrix(run, wish), _collected(run, wish)
+    collected = _collected(run, wish)
     shown = from_text(wish.text, run.tasks) if wish.text else suggested
     edited = bool(wish.text) and to_text(shown) != to_text(suggested)
     best = _view(run, wish, matrix, collected, suggested)
@@ -148,34 +159,38 @@ def groups_page(run: Run, wish: Wish, suggested: Grouping) -> GroupsPage:
     )
 
 
-def budget_page(run: Run, wish: Wish) -> tuple[BudgetPoint, ...]:
-    """The best grouping for every number of networks."""
+def budget_page(run: Run, wish: Wish, matrix: AffinityMatrix, suggested: Grouping) -> tuple[BudgetPoint, ...]:
+    """The best grouping for every number of networks of this run."""
     return budget_curve(
-        _matrix(run, wish),
-        algorithm=wish.algorithm,
+        matrix,
+        algorithm=_affordable(wish, suggested),
         overlap=wish.overlap,
         seconds=2 * SECONDS,
         limits=wish.limits,
+        most=min(len(run.tasks), max(10, wish.networks + 1)),
     )
 
 
 def stability_page(run: Run, wish: Wish, suggested: Grouping) -> StabilityPage:
     """How often tasks stay together when steps are redrawn, and the gain on steps that did not choose."""
+    algorithm = _affordable(wish, suggested)
     collected = _collected(run, wish)
-    together, count = redrawn(collected, wish.search(2 * SECONDS), run.tasks)
-    held_out = held_out_gain(collected, wish.search(SECONDS / 2), suggested)
+    search = replace(wish.search(2 * SECONDS), algorithm=algorithm)
+    together, count = redrawn(collected, search, run.tasks)
+    held_out = held_out_gain(collected, replace(search, seconds=SECONDS / 2), suggested)
     return StabilityPage(
         together=together, held_out=held_out, sentence=_stability_words(together, count, held_out, suggested)
     )
 
 
-def next_best_page(run: Run, wish: Wish, suggested: Grouping) -> NextBest:
-    """The best grouping other than the suggested one."""
-    return next_best(_matrix(run, wish), wish.search(SECONDS), suggested)
+def next_best_page(run: Run, wish: Wish, matrix: AffinityMatrix, suggested: Grouping) -> NextBest:
+    """The best grouping of this run other than the suggested one."""
+    assert run.tasks == matrix.tasks
+    return next_best(matrix, wish.search(SECONDS), suggested)
 
 
-def measures_page(run: Run, wish: Wish, shown: Grouping) -> MeasuresPage:
-    """What each affinity of the run would choose, with the same limits."""
+def measures_page(run: Run, wish: Wish, suggested: Grouping, shown: Grouping) -> MeasuresPage:
+    """What each affinity of the run would choose, with the same limits, beside the grouping that is shown."""
     matrices: list[tuple[str, AffinityMatrix | AffinityError]] = []
     for choice in signal_choices(run):
         split = wish.split if wish.split in choice.splits else choice.splits[0]
@@ -183,8 +198,14 @@ def measures_page(run: Run, wish: Wish, shown: Grouping) -> MeasuresPage:
             matrices.append((choice.title, affinity_matrix(run, choice.key, split=split)))
         except AffinityError as error:
             matrices.append((choice.title, error))
-    found = other_measures(matrices, wish.search(2 * SECONDS), shown)
+    search = replace(wish.search(2 * SECONDS), algorithm=_affordable(wish, suggested))
+    found = other_measures(matrices, search, shown)
     return MeasuresPage(measures=found, sentence=measures_sentence(found))
+
+
+def _affordable(wish: Wish, suggested: Grouping) -> str:
+    """The algorithm for many searches: a quick one where a single exact search ran into its time limit."""
+    return QUICK if wish.algorithm == "exact" and not suggested.optimal else wish.algorithm
 
 
 def proof(grouping: Grouping, wish: Wish) -> str:
@@ -247,14 +268,5 @@ def _view(
     return groups_view(matrix, grouping, planted=run.info.planted, bounds=bounds)
 
 
-def _matrix(run: Run, wish: Wish) -> AffinityMatrix:
-    return affinity_matrix(run, wish.signal, reduce=wish.reduce, split=wish.split)
-
-
 def _collected(run: Run, wish: Wish) -> Collected:
     return collect(run, wish.signal, split=wish.split)
-
-
-def without_text(wish: Wish) -> Wish:
-    """The same wish without an edit, so that edits share one suggestion."""
-    return replace(wish, text="")

@@ -7,14 +7,14 @@ from affinity.analysis.grouping_compare import MOST_COMPARED, GroupingsCompariso
 from affinity.analysis.page_groupings import kept
 from affinity.analysis.page_groups import GroupsPage, Wish
 from affinity.analysis.wording import interval, number
-from affinity.core.types import Grouping
+from affinity.core.types import AffinityMatrix, Grouping
 from affinity.export.comparisons import compared_groupings_csv
 from affinity.figures.groups import compared_bars, compared_bars_alt
 from affinity.runs.reader import Run
 from pages.ui import data, glossary, messages, show, state
 
 
-def side_by_side(run: Run, wanted: Wish, page: GroupsPage) -> None:
+def side_by_side(run: Run, wanted: Wish, matrix: AffinityMatrix, page: GroupsPage) -> None:
     """Choose two to four, and see what each promises every task."""
     named: dict[str, tuple[str, Grouping]] = {"suggested": ("the suggestion", page.suggested)}
     if page.edited:
@@ -37,6 +37,7 @@ def side_by_side(run: Run, wanted: Wish, page: GroupsPage) -> None:
     answer = data.ask(
         compare_groupings,
         run,
+        matrix,
         _distinct([named[key] for key in chosen]),
         signal=wanted.signal,
         split=wanted.split,

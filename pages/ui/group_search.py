@@ -8,7 +8,7 @@ import streamlit as st
 from affinity.analysis.background_search import BackgroundSearches, Progress
 from affinity.analysis.grouping_cost import budget_hint, search_cost
 from affinity.analysis.page_groups import LONGER, SECONDS, Wish, suggestion
-from affinity.core.types import Grouping
+from affinity.core.types import AffinityMatrix, Grouping
 from affinity.runs.reader import Run
 from pages.ui import data, messages, state
 
@@ -16,14 +16,14 @@ _NAMES = {"4": "4 seconds", "30": "30 seconds", "120": "2 minutes"}
 _POLL_SECONDS = 1.0
 
 
-def found(run: Run, wish: Wish) -> Grouping:
+def found(run: Run, wish: Wish, matrix: AffinityMatrix) -> Grouping:
     """The suggestion: of the quick search, or of a longer one once that has ended."""
     wanted = replace(wish, text="", seconds=SECONDS)
     cost = search_cost(len(run.tasks), wish.networks, overlap=wish.overlap, seconds=SECONDS)
     if cost and wish.algorithm == "exact":
         st.caption(messages.md(cost))
     with st.spinner("Searching for the best grouping …", show_time=True):
-        quick = data.ask(suggestion, run, wanted)
+        quick = data.ask(suggestion, run, wanted, matrix)
     hint = budget_hint(quick, wish.networks, wish.limits)
     if hint:
         st.caption(messages.md(hint))
@@ -32,7 +32,7 @@ def found(run: Run, wish: Wish) -> Grouping:
     seconds = _longer(run, wish)
     if seconds <= SECONDS:
         return quick
-    return _long(run, replace(wanted, seconds=seconds)) or quick
+    return _long(run, replace(wanted, seconds=seconds), matrix) or quick
 
 
 def _longer(run: Run, wish: Wish) -> float:
@@ -58,23 +58,26 @@ def _longer(run: Run, wish: Wish) -> float:
     return seconds
 
 
-def _long(run: Run, wish: Wish) -> Grouping | None:
-    key = (str(run.folder), run.revision, wish)
-    progress = _ask(run, wish)
+def _long(run: Run, wish: Wish, matrix: AffinityMatrix) -> Grouping | None:
+    progress = _ask(run, wish, matrix)
     if progress.found is None:
-        _watch(run, wish, key)
+        _watch(run, wish, matrix)
     return progress.found
 
 
-def _ask(run: Run, wish: Wish) -> Progress:
-    return _searches().ask((str(run.folder), run.revision, wish), partial(suggestion, run, wish))
+def _ask(run: Run, wish: Wish, matrix: AffinityMatrix) -> Progress:
+    return _searches().ask(_key(run, wish), partial(suggestion, run, wish, matrix))
+
+
+def _key(run: Run, wish: Wish) -> tuple[str, str, Wish]:
+    return str(run.folder), str(run.revision), wish
 
 
 @st.fragment(run_every=_POLL_SECONDS)
-def _watch(run: Run, wish: Wish, key: tuple[object, ...]) -> None:
+def _watch(run: Run, wish: Wish, matrix: AffinityMatrix) -> None:
     """The running search, until it has ended."""
     with messages.boundary():
-        progress = _ask(run, wish)
+        progress = _ask(run, wish, matrix)
         if progress.found is not None:
             st.rerun()
         if progress.seconds is None:
@@ -88,7 +91,7 @@ def _watch(run: Run, wish: Wish, key: tuple[object, ...]) -> None:
             icon=":material/stop_circle:",
             key="stop_search",
             on_click=_searches().stop,
-            args=(key,),
+            args=(_key(run, wish),),
         )
 
 

@@ -1,6 +1,8 @@
 """Can the suggestion be trusted? Budget, redrawn steps, the next best, and other measures."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +14,14 @@ from affinity.analysis.page_groups import (
     next_best_page,
     stability_page,
 )
-from affinity.core.types import Grouping
+from affinity.core.types import AffinityMatrix, Grouping
 from affinity.figures.groups import budget_line, budget_line_alt
 from affinity.figures.shares import share_heatmap, share_heatmap_alt
 from affinity.runs.reader import Run
 from pages.ui import data, glossary, messages, show
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def _opened(label: str, icon: str, key: str) -> st.delta_generator.DeltaGenerator | None:
@@ -25,13 +30,19 @@ def _opened(label: str, icon: str, key: str) -> st.delta_generator.DeltaGenerato
     return box if box.open else None
 
 
-def budget(run: Run, wanted: Wish) -> None:
+def _asked(service: Callable[Concatenate[Run, P], T], run: Run, /, *choices: P.args, **named: P.kwargs) -> T:
+    """The cached answer, with the seconds it takes where it is new."""
+    with st.spinner("Searching …", show_time=True):
+        return data.ask(service, run, *choices, **named)
+
+
+def budget(run: Run, wanted: Wish, matrix: AffinityMatrix, suggested: Grouping) -> None:
     """What another network buys."""
     box = _opened("Is another network worth it?", ":material/savings:", "budget")
     if box is None:
         return
     with box:
-        points = data.ask(budget_page, run, wanted)
+        points = _asked(budget_page, run, wanted, matrix, suggested)
         gains = [
             float("nan"),
             *(late.score - early.score for early, late in pairwise(points)),
@@ -68,7 +79,7 @@ def stable(run: Run, wanted: Wish, suggested: Grouping) -> None:
     if box is None:
         return
     with box:
-        page = data.ask(stability_page, run, wanted, suggested)
+        page = _asked(stability_page, run, wanted, suggested)
         st.markdown(messages.md(page.sentence))
         order = [task for group in suggested.groups for task in group.serve]
         title = "share of redrawn trainings that keep two tasks together"
@@ -85,13 +96,13 @@ def stable(run: Run, wanted: Wish, suggested: Grouping) -> None:
         )
 
 
-def next_best(run: Run, wanted: Wish, suggested: Grouping) -> None:
+def next_best(run: Run, wanted: Wish, matrix: AffinityMatrix, suggested: Grouping) -> None:
     """How far the next grouping is, and which tasks it moves."""
     box = _opened("How close is the second best?", ":material/looks_two:", "second")
     if box is None:
         return
     with box:
-        found = data.ask(next_best_page, run, wanted, suggested)
+        found = _asked(next_best_page, run, wanted, matrix, suggested)
         st.markdown(messages.md(found.sentence))
         if found.grouping is not None:
             rows = [
@@ -105,13 +116,13 @@ def next_best(run: Run, wanted: Wish, suggested: Grouping) -> None:
             )
 
 
-def measures(run: Run, wanted: Wish, shown: Grouping) -> None:
+def measures(run: Run, wanted: Wish, suggested: Grouping, shown: Grouping) -> None:
     """What the other affinities of the run would choose."""
     box = _opened("Do other measures agree?", ":material/balance:", "measures")
     if box is None:
         return
     with box:
-        page = data.ask(measures_page, run, wanted, shown)
+        page = _asked(measures_page, run, wanted, suggested, shown)
         st.markdown(messages.md(page.sentence))
         names = ["Measure", "Agreement", "Its own choice", "The shown one", "Regret", "Its networks"]
         rows = [

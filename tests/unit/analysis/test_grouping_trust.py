@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affinity.analysis.affinity import affinity_matrix
 from affinity.analysis.background_search import BackgroundSearches
 from affinity.analysis.collected import collect
 from affinity.analysis.grouping_compare import compare_groupings
@@ -165,26 +166,28 @@ def test_pages_answer_for_a_run(tmp_path: Path):
     wish = Wish(
         signal="lookahead", split="train", reduce="mean", networks=2, algorithm="exact", overlap=False
     )
-    found = suggestion(run, wish)
+    found = suggestion(run, wish, affinity_matrix(run, "lookahead"))
+    assert found.provenance["run"] == "planted-run"
     stable = stability_page(run, wish, found)
     assert "100 % of 100 redrawn trainings" in stable.sentence
     assert "no evidence" not in stable.sentence
-    assert any(item.title for item in measures_page(run, wish, found).measures)
+    assert any(item.title for item in measures_page(run, wish, found, found).measures)
 
 
 def test_side_by_side_compares_step_by_step(tmp_path: Path):
     run = planted_run(tmp_path / "planted-run", tasks=6)
     good = suggest(run, 2)
     bad = Grouping.partition(run.tasks, [run.tasks])
+    matrix = affinity_matrix(run, "lookahead")
     answer = compare_groupings(
-        run, (("bad", bad), ("good", good)), signal="lookahead", split="train", reduce="mean"
+        run, matrix, (("bad", bad), ("good", good)), signal="lookahead", split="train", reduce="mean"
     )
     assert [item.name for item in answer.compared] == ["bad", "good"]
     assert answer.compared[1].score > answer.compared[0].score
     assert answer.sentence.startswith("good promises most")
     assert "cannot be told apart" not in answer.sentence
     same = compare_groupings(
-        run, (("one", good), ("two", good)), signal="lookahead", split="train", reduce="mean"
+        run, matrix, (("one", good), ("two", good)), signal="lookahead", split="train", reduce="mean"
     )
     assert same.agreements == (("one", "two", 1.0),)
     assert "cannot be told apart" in same.sentence
