@@ -3,7 +3,7 @@
 from typing import Final
 
 from affinity.analysis.grouping_limits import PAIR_OBJECTIVES, Limits
-from affinity.analysis.wording import plural
+from affinity.analysis.wording import number, plural
 from affinity.core.types import Grouping
 
 # Values of all sets of tasks are kept for up to so many tasks, 8 bytes each, and computed again beyond.
@@ -31,6 +31,20 @@ def search_cost(tasks: int, networks: int, *, overlap: bool, seconds: float) -> 
         f"{tasks} tasks into at most {networks} {kind}: up to {megabytes:.0f} MB and up to {seconds:g} s; "
         "then the best so far is shown with a bound."
     )
+
+
+def longer_result(quick: Grouping, longer: Grouping) -> str:
+    """What a longer search brought, in words."""
+    took = "" if longer.seconds is None else f" in {longer.seconds:.0f} s"
+    if longer.optimal:
+        return f"The longer search proved its answer{took}."
+    if quick.score is None or longer.score is None:
+        return ""
+    gained = longer.score - quick.score
+    better = f"a score {number(gained).lstrip('+')} higher" if gained > 1e-12 else "no better grouping"
+    if quick.bound is None or longer.bound is None or longer.bound >= quick.bound - 1e-12:
+        return f"The longer search found {better}{took}, and no lower bound."
+    return f"The longer search found {better}{took}, and that none can score above {number(longer.bound)}."
 
 
 def memory_megabytes(tasks: int) -> float:

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from affinity.analysis.background_search import BackgroundSearches, Progress
-from affinity.analysis.grouping_cost import budget_hint, search_cost
+from affinity.analysis.grouping_cost import budget_hint, longer_result, search_cost
 from affinity.analysis.page_groups import LONGER, SECONDS, Wish, suggestion
 from affinity.core.types import AffinityMatrix, Grouping
 from affinity.runs.reader import Run
@@ -32,7 +32,12 @@ def found(run: Run, wish: Wish, matrix: AffinityMatrix) -> Grouping:
     seconds = _longer(run, wish)
     if seconds <= SECONDS:
         return quick
-    return _long(run, replace(wanted, seconds=seconds), matrix) or quick
+    longer = _long(run, replace(wanted, seconds=seconds), matrix)
+    if longer is None:
+        return quick
+    st.caption(messages.md(longer_result(quick, longer)))
+    # Both start from the same place, but a search may be stopped before it is as far as the quick one.
+    return longer if (longer.score or 0.0) >= (quick.score or 0.0) else quick
 
 
 def _longer(run: Run, wish: Wish) -> float:

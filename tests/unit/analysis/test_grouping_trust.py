@@ -3,6 +3,7 @@
 import itertools
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from affinity.analysis.affinity import affinity_matrix
 from affinity.analysis.background_search import BackgroundSearches
 from affinity.analysis.collected import collect
 from affinity.analysis.grouping_compare import compare_groupings
-from affinity.analysis.grouping_cost import budget_hint, memory_megabytes, search_cost
+from affinity.analysis.grouping_cost import budget_hint, longer_result, memory_megabytes, search_cost
 from affinity.analysis.grouping_evidence import gain_interval, gain_series, held_out_gain
 from affinity.analysis.grouping_limits import Limits
 from affinity.analysis.grouping_search import Search
@@ -198,6 +199,17 @@ def test_large_searches_are_announced_and_small_ones_are_not():
     told = search_cost(25, 4, overlap=True, seconds=30)
     assert told.startswith("25 tasks into at most 4 overlapping networks: up to 90 MB and up to 30 s")
     assert memory_megabytes(100) > memory_megabytes(40) > memory_megabytes(20)
+
+
+def test_what_a_longer_search_brought_is_said():
+    quick = Grouping.partition("ab", ["ab"], score=0.1, bound=0.3, seconds=4.0)
+    told = longer_result(quick, replace(quick, score=0.15, bound=0.2, seconds=30.0))
+    assert told == (
+        "The longer search found a score 0.05 higher in 30 s, and that none can score above +0.2."
+    )
+    assert "no better grouping" in longer_result(quick, quick)
+    assert "no lower bound" in longer_result(quick, quick)
+    assert "proved" in longer_result(quick, replace(quick, optimal=True))
 
 
 def test_a_mean_without_a_budget_is_explained():
