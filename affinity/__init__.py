@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Recorder": "affinity.training.recorder",
+    "Combiner": "affinity.training.combining",
     "open_run": "affinity.runs.library",
     "Library": "affinity.runs.library",
     "affinity_matrix": "affinity.analysis.affinity",

@@ -1,6 +1,7 @@
 """Mini-batches in an order that depends on a seed alone."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 import torch
@@ -36,16 +37,48 @@ class Tensors:
         return self.inputs[chosen], self.targets[chosen]
 
 
-def batches(indices: IntArray, size: int, rng: np.random.Generator) -> Iterator[IntArray]:
+class Batches:
     """Endless mini-batches: every epoch a new order, the incomplete last batch of an epoch left out.
 
     Args:
         indices: samples to draw from.
         size: samples in a batch; all of them when there are fewer.
-        rng: decides the order.
+        rng: decides the order, unless somebody else does.
+        whole: keep the incomplete last batch, so that an epoch visits every sample.
+
+    Attributes:
+        positions: places in `indices` of the samples in the last batch.
     """
-    size = min(size, len(indices))
-    while True:
-        order = rng.permutation(indices)
-        for start in range(0, len(order) - size + 1, size):
-            yield order[start : start + size]
+
+    def __init__(
+        self, indices: IntArray, size: int, rng: np.random.Generator, *, whole: bool = False
+    ) -> None:
+        self._indices = indices
+        self._size = min(size, len(indices))
+        self._rng = rng
+        self._whole = whole
+        self._start = 0
+        self._order = np.arange(0)
+        self._next: IntArray | None = None
+        self.positions: IntArray = np.arange(0)
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return len(self._indices)
+
+    def set_next_order(self, order: Sequence[int]) -> None:
+        """Visit the next epoch's samples, by their places, in this order."""
+        self._next = np.asarray(order, dtype=np.int64)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> IntArray:
+        left = len(self._order) - self._start
+        if left <= 0 or (left < self._size and not self._whole):
+            drawn = self._rng.permutation(len(self._indices)) if self._next is None else self._next
+            self._order, self._next, self._start = drawn, None, 0
+        self.positions = self._order[self._start : self._start + self._size]
+        self._start += self._size
+        return self._indices[self.positions]

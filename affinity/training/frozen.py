@@ -22,6 +22,19 @@ def same_randomness() -> Iterator[None]:
         yield
 
 
+def random_state() -> list[Tensor]:
+    """Torch's random states, of the CPU and of every GPU."""
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    return [torch.get_rng_state(), *devices]
+
+
+def set_random_state(state: Sequence[Tensor]) -> None:
+    """Go back to what `random_state` gave."""
+    torch.set_rng_state(state[0])
+    if len(state) > 1:
+        torch.cuda.set_rng_state_all(list(state[1:]))
+
+
 @contextmanager
 def frozen_statistics(modules: Sequence[nn.Module]) -> Iterator[None]:
     """Batch normalisation normalises by the batch as in training but leaves its running statistics alone."""

@@ -20,7 +20,9 @@ from affinity.runs.library import Library
 from affinity.runs.status import State, Status, own_process, write_status
 from affinity.runs.writer import RunWriter
 from affinity.training.access import LoopAccess, StepAccess, task_gradient
+from affinity.training.combining import Combiner
 from affinity.training.given import Losses, in_order, plain_settings, scalar_losses, trainable
+from affinity.training.inner_products import gram_of
 from affinity.training.processes import averaged, rank
 from affinity.training.trainer import versions
 
@@ -67,6 +69,7 @@ class Recorder:
         self.id = ""
         self._looked_ahead_at: int | None = None
         self._closed = False
+        self._weighers: dict[str, Combiner] = {}
         self._status = Status(state="running", started=time.time())
         self._writer: RunWriter | None = None
         if rank() == 0:
@@ -172,6 +175,30 @@ class Recorder:
         self._looked_ahead_at = step
         self._append("learning_rate", step, np.array(access.learning_rate), axes=())
 
+    def weights(
+        self, step: int, method: str, losses: Losses, shared: Iterable[nn.Parameter]
+    ) -> dict[str, float]:
+        """Record how a method would weight the tasks, at every k-th step; `Combiner` trains with it.
+
+        Args:
+            step, losses, shared: as in `step`.
+            method: name of a method that weights by the losses or by the Gram matrix.
+
+        Returns:
+            Task to weight; empty at steps that are not observed.
+
+        Raises:
+            SettingsError: as in `step`, or the method's step is no weighting of the tasks.
+        """
+        if not self.due(step):
+            return {}
+        scalars = scalar_losses(losses, self._given)
+        weigher = self._weighers.setdefault(method, Combiner(method, tasks=self._given))
+        values = averaged(torch.stack([loss.detach() for loss in scalars])).cpu().double().numpy()
+        found = weigher.weigh(values, lambda: self._gram(losses, trainable(shared)))
+        self._append(f"weights_{method}", step, found, axes=("affected",))
+        return dict(zip(self._given, found.tolist(), strict=True))
+
     def matrix(self, name: str, step: int, values: FloatArray | Tensor) -> None:
         """Record a pair matrix of your own.
 
@@ -240,9 +267,8 @@ class Recorder:
         for loss in in_order(losses, self._given):
             known = loss if isinstance(loss, Tensor) else torch.tensor(torch.nan)
             parts = task_gradient(known, shared)
-            rows.append(averaged(torch.cat([part.flatten() for part in parts]).double()))
-        matrix = torch.stack(rows)
-        return (matrix @ matrix.T).cpu().numpy()
+            rows.append(averaged(torch.cat([part.flatten() for part in parts])))
+        return gram_of(rows)
 
     def _heads(self, heads: Mapping[str, Iterable[nn.Parameter]] | None) -> list[list[nn.Parameter]]:
         if heads is None:

@@ -104,6 +104,16 @@ class StackedAccess(StepAccess):
             for gradient in gradients
         ]
 
+    def gram_by_layers(self) -> FloatArray:
+        """(N, N) inner products of the tasks' gradients, without keeping the gradients for later probes."""
+        cotangents = self._feature_gradients()
+        with torch.no_grad():
+            gram = self._trunk.gram(cotangents).cpu().numpy()
+        absent = ~np.isfinite(self.losses())
+        gram[absent, :] = np.nan
+        gram[:, absent] = np.nan
+        return gram
+
     def _feature_gradients(self) -> Tensor:
         """(N, B, width): the gradient of each task's loss with respect to the shared features."""
         weight = self._network.stacked_heads()[0].detach()

@@ -1,6 +1,7 @@
 """A trunk evaluated for all tasks at once: one forward, N gradients, N copies with weights of their own."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -45,20 +46,39 @@ class StackedTrunk:
         Returns:
             Per shared parameter (N, *shape).
         """
-        found: list[Tensor | None] = [None] * len(self._shared)
+        found = dict(self._by_parameter(cotangents))
+        return [
+            found[place] if place in found else parameter.new_zeros(len(cotangents), *parameter.shape)
+            for place, parameter in enumerate(self._shared)
+        ]
+
+    def gram(self, cotangents: Tensor) -> Tensor:
+        """(N, N) float64 inner products of the same gradients; only one layer's are kept at a time."""
+        count = len(cotangents)
+        total = torch.zeros(count, count, dtype=torch.float64, device=cotangents.device)
+        for _, gradient in self._by_parameter(cotangents):
+            rows = gradient.flatten(1).double()
+            total += rows @ rows.T
+        return total
+
+    def _by_parameter(self, cotangents: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """(position, (N, *shape)) of every parameter that is reached, from the last layer to the first."""
+        waiting = Counter(place for _, own in self._layers for place in own.values())
+        partial: dict[int, Tensor] = {}
         first = next((index for index, (_, own) in enumerate(self._layers) if own), len(self._layers))
         for index in range(len(self._layers) - 1, first - 1, -1):
             layer, own = self._layers[index]
             gradients, below = layer.pull_back(cotangents, inputs_too=index > first)
             for name, place in own.items():
-                before = found[place]  # a layer that is used twice adds up
-                found[place] = gradients[name] if before is None else before + gradients[name]
+                gradient = gradients[name]
+                waiting[place] -= 1  # a layer that is used twice adds up
+                gradient = partial.pop(place) + gradient if place in partial else gradient
+                if waiting[place]:
+                    partial[place] = gradient
+                else:
+                    yield place, gradient
             if below is not None:
                 cotangents = below
-        return [
-            parameter.new_zeros(len(cotangents), *parameter.shape) if gradient is None else gradient
-            for parameter, gradient in zip(self._shared, found, strict=True)
-        ]
 
     def stacked(self, parameters: Sequence[Tensor], inputs: Tensor, *, count: int) -> Tensor:
         """(M, B, width) features of M copies.

@@ -1,5 +1,6 @@
-"""One optimiser step by each kind of training method."""
+"""One optimiser step of our own networks by any training method."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,12 +10,14 @@ from torch import Tensor, nn, optim
 
 from affinity.core.config import TrainConfig
 from affinity.core.errors import NonFiniteLoss
-from affinity.core.method import GramWeighting, LossWeighting, Method
+from affinity.core.method import GramWeighting
 from affinity.core.types import FloatArray
-from affinity.methods import METHODS, weigh_gram
-from affinity.training.access import task_gradient
+from affinity.training.combining import Combiner
+from affinity.training.frozen import frozen_statistics, random_state, same_randomness, set_random_state
 from affinity.training.losses import TaskLosses
 from affinity.training.network import MultiTaskNetwork
+from affinity.training.rule_access import Samples
+from affinity.training.stacked import Batch, StackedAccess
 
 
 def make_optimizer(config: TrainConfig, parameters: list[nn.Parameter]) -> optim.Optimizer:
@@ -25,17 +28,37 @@ def make_optimizer(config: TrainConfig, parameters: list[nn.Parameter]) -> optim
     return optim.SGD(parameters, lr=config.lr, momentum=momentum, weight_decay=config.weight_decay)
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a method that orders the samples needs to know about a batch.
+
+    Attributes:
+        positions: places of the batch's samples in the training part.
+        samples: how many samples an epoch has.
+        set_next: takes the order of the next epoch.
+    """
+
+    positions: Sequence[int]
+    samples: int
+    set_next: Callable[[Sequence[int]], None]
+
+
 @dataclass(slots=True)
 class Stepper:
-    """Takes optimiser steps with a training method and counts the forward-backward passes."""
+    """Takes optimiser steps with a training method and counts the forward-backward passes.
+
+    Attributes:
+        network, losses, optimizer: what is trained.
+        combiner: the method with its memory.
+        weights: (N,) the method's weights in the last step, or None where it has none.
+        passes: forward-backward passes so far.
+    """
 
     network: MultiTaskNetwork
     losses: TaskLosses
     optimizer: optim.Optimizer
-    method: Method
-    settings: Any
-    rng: np.random.Generator
-    state: Any = None
+    combiner: Combiner
+    weights: FloatArray | None = None
     passes: int = field(default=0)
 
     @classmethod
@@ -47,15 +70,33 @@ class Stepper:
         Raises:
             SettingsError: the method is unknown, or its settings do not fit.
         """
-        method = METHODS.find(config.method)
-        settings = method.settings.from_json(dict(config.method_settings))
-        rng = np.random.default_rng([config.seed, 2])
-        return cls(network, losses, optimizer, method, settings, rng)
+        combiner = Combiner(
+            config.method,
+            tasks=[task.name for task in losses.tasks],
+            settings=dict(config.method_settings),
+            seed=[config.seed, 2],
+        )
+        return cls(network, losses, optimizer, combiner)
 
-    def step(self, step: int, inputs: Tensor, targets: Tensor) -> FloatArray:
+    def step(
+        self,
+        step: int,
+        inputs: Tensor,
+        targets: Tensor,
+        *,
+        second: Callable[[], tuple[Tensor, Tensor]] | None = None,
+        order: Order | None = None,
+    ) -> FloatArray:
         """One update on a batch.
 
         A batch without any label changes nothing.
+
+        Args:
+            step: updates done so far.
+            inputs: the batch.
+            targets: its labels; NaN = not labelled.
+            second: draws another batch, for methods that need two.
+            order: the batch's place in the epoch, for methods that order the samples.
 
         Returns:
             (N,) losses before the update; NaN = absent from the batch, or not finite and left out.
@@ -63,6 +104,8 @@ class Stepper:
         Raises:
             NonFiniteLoss: no labelled task has a finite loss.
         """
+        drawn = random_state()
+        batch = Batch(inputs, targets)
         features = self.network.trunk(inputs)
         losses = self.losses(self.network.apply_heads(features), targets)
         values = losses.detach().cpu().double().numpy()
@@ -72,20 +115,21 @@ class Stepper:
             if not labelled.any():
                 return values
             if not present.any():
-                first = int(np.argmax(labelled))
-                name = self.losses.tasks[first].name
-                raise NonFiniteLoss(
-                    f"no task has a finite loss; that of '{name}' is {values[first]}.",
-                    f"step {step}",
-                    "Lower the learning rate.",
-                )
+                raise _nothing_finite(step, values, labelled, self.combiner.tasks)
             losses = self._without_broken(features, targets, broken=labelled & ~present)
         self.optimizer.zero_grad(set_to_none=True)
-        if isinstance(self.method, GramWeighting):
-            self._gram_step(losses, present)
-        else:
-            self._loss_step(losses, values, present)
+        self.weights = self.combiner.backward(
+            losses,
+            self.network.shared_parameters(),
+            heads=list(self.network.heads.parameters()),
+            second=None if second is None else lambda: self._losses_on(*second()),
+            samples=None if order is None else self._samples(batch, order),
+            gram=lambda: self._gram(batch, drawn),
+        )
+        self.passes += 1 + (int(present.sum()) if isinstance(self.combiner.method, GramWeighting) else 0)
         self.optimizer.step()
+        rate = float(self.optimizer.param_groups[0]["lr"])
+        self.combiner.after_step(lambda: self._losses_again(batch, drawn), rate)
         return values
 
     def _without_broken(self, features: Tensor, targets: Tensor, *, broken: np.ndarray[Any, Any]) -> Tensor:
@@ -95,40 +139,41 @@ class Stepper:
             whole, torch.tensor([task.outputs for task in self.losses.tasks], device=targets.device)
         )
         outputs = self.network.apply_heads(features, kept=columns)
-        return self.losses(outputs, torch.where(whole, targets, 0.0))
+        losses = self.losses(outputs, torch.where(whole, targets, 0.0))
+        return torch.where(whole, losses, torch.nan)
 
-    def _loss_step(self, losses: Tensor, values: FloatArray, present: np.ndarray[Any, Any]) -> None:
-        assert isinstance(self.method, LossWeighting)
-        weights, self.state = self.method.weigh(values, self.state, self.rng, self.settings)
-        _weighted(losses, weights, present).backward()
-        self.passes += 1
+    def _losses_on(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        return self.losses(self.network(inputs), targets)
 
-    def _gram_step(self, losses: Tensor, present: np.ndarray[Any, Any]) -> None:
-        """Weights from the Gram matrix for the shared part; every head follows its own loss."""
-        shared = self.network.shared_parameters()
-        gram = self._gram(losses, present, shared)
-        assert isinstance(self.method, GramWeighting)
-        weights, self.state = weigh_gram(self.method, gram, self.state, self.rng, self.settings)
-        heads = list(self.network.heads.parameters())
-        plain = _weighted(losses, np.ones(len(weights)), present)
-        own = torch.autograd.grad(plain, heads, retain_graph=True, allow_unused=True)
-        joint = torch.autograd.grad(_weighted(losses, weights, present), shared, allow_unused=True)
-        for parameter, gradient in zip([*heads, *shared], [*own, *joint], strict=True):
-            parameter.grad = gradient
-        self.passes += 1 + int(present.sum())
+    def _losses_again(self, batch: Batch, drawn: list[Tensor]) -> FloatArray:
+        """(N,) losses with the parameters as they are now and the dropout masks of the step."""
+        with torch.no_grad(), same_randomness(), frozen_statistics([self.network]):
+            set_random_state(drawn)
+            return self._losses_on(batch.inputs, batch.targets).cpu().double().numpy()
 
-    def _gram(self, losses: Tensor, present: np.ndarray[Any, Any], shared: list[nn.Parameter]) -> FloatArray:
-        """(N, N) float64; rows and columns of absent tasks are NaN."""
-        rows = []
-        for index in np.flatnonzero(present):
-            parts = [gradient.flatten() for gradient in task_gradient(losses[index], shared)]
-            rows.append(torch.cat(parts).double())
-        matrix = torch.stack(rows)
-        gram = np.full((len(present), len(present)), np.nan)
-        gram[np.ix_(present, present)] = (matrix @ matrix.T).cpu().numpy()
-        return gram
+    def _gram(self, batch: Batch, drawn: list[Tensor]) -> FloatArray:
+        """(N, N) layer by layer with all tasks at once; rows and columns of absent tasks are NaN."""
+        with same_randomness():
+            set_random_state(drawn)
+            access = StackedAccess(self.network, self.losses, self.optimizer, batches={"train": batch})
+            return access.gram_by_layers()
+
+    def _samples(self, batch: Batch, order: Order) -> Samples:
+        def losses() -> Tensor:
+            outputs = self.network(batch.inputs)
+            labelled = ~batch.targets.isnan()
+            each = self.losses.per_sample(outputs, torch.where(labelled, batch.targets, 0.0))
+            return torch.where(labelled, each, torch.nan)
+
+        return Samples(order.samples, order.positions, losses, order.set_next)
 
 
-def _weighted(losses: Tensor, weights: FloatArray, present: np.ndarray[Any, Any]) -> Tensor:
-    chosen = torch.as_tensor(np.where(present, weights, 0.0), dtype=losses.dtype, device=losses.device)
-    return torch.where(chosen != 0, losses * chosen, 0.0).sum()
+def _nothing_finite(
+    step: int, values: FloatArray, labelled: np.ndarray[Any, Any], tasks: Sequence[str]
+) -> NonFiniteLoss:
+    first = int(np.argmax(labelled))
+    return NonFiniteLoss(
+        f"no task has a finite loss; that of '{tasks[first]}' is {values[first]}.",
+        f"step {step}",
+        "Lower the learning rate.",
+    )

@@ -16,12 +16,12 @@ from affinity.core.errors import Cancelled, SettingsError
 from affinity.core.types import DatasetArrays, FloatArray, IntArray
 from affinity.datasets import DATASETS
 from affinity.probes import DEFAULT_PROBES, PROBES
-from affinity.training.batches import Tensors, batches
+from affinity.training.batches import Batches, Tensors
 from affinity.training.evaluate import Evaluation, evaluate
 from affinity.training.losses import TaskLosses
 from affinity.training.network import MultiTaskNetwork, build_network, layers_of
 from affinity.training.stacked import Batch, StackedAccess
-from affinity.training.steps import Stepper, make_optimizer
+from affinity.training.steps import Order, Stepper, make_optimizer
 
 
 class Sink(Protocol):
@@ -148,8 +148,11 @@ class Trainer:
     def _loop(self, on_step: Callable[[int], None], should_stop: Callable[[], bool]) -> TrainResult:
         config, started = self.config, time.perf_counter()
         self.network.train()
-        drawn = batches(self._tensors.train, config.batch, np.random.default_rng([config.seed, 0]))
-        held_out = batches(self._tensors.validation, config.batch, np.random.default_rng([config.seed, 1]))
+        tensors, combiner = self._tensors, self._stepper.combiner
+        drawn, held_out, second = (
+            Batches(part, config.batch, np.random.default_rng([config.seed, number]), whole=combiner.orders)
+            for part, number in ((tensors.train, 0), (tensors.validation, 1), (tensors.train, 3))
+        )
         latest, best, waited = self._validate(0), np.inf, 0
         for step in range(config.steps):
             if should_stop():
@@ -157,7 +160,16 @@ class Trainer:
             inputs, targets = self._tensors.rows(next(drawn))
             if self.sink is not None and self._probes and step % config.every == 0:
                 self._observe(step, Batch(inputs, targets), held_out)
-            self._record("losses", step, self._stepper.step(step, inputs, targets), sense="lower")
+            losses = self._stepper.step(
+                step,
+                inputs,
+                targets,
+                second=(lambda: tensors.rows(next(second))) if combiner.draws_twice else None,
+                order=Order(drawn.positions.tolist(), drawn.samples, drawn.set_next_order)
+                if combiner.orders
+                else None,
+            )
+            self._record("losses", step, losses, sense="lower")
             on_step(step + 1)
             if (step + 1) % config.evaluate_every == 0 or step + 1 == config.steps:
                 latest = self._validate(step + 1)

@@ -9,7 +9,7 @@ import torch
 from torch import nn, optim
 
 from affinity.core.linalg import cosine_of_gram
-from affinity.methods.pcgrad import weigh
+from affinity.methods import METHODS, weigh_gram
 from affinity.runs.library import open_run
 from affinity.training.access import LoopAccess
 from affinity.training.recorder import Recorder
@@ -127,6 +127,11 @@ def test_every_diagonal_of_a_proximal_step_is_the_loss_after_a_real_step_of_that
         np.testing.assert_allclose(model.losses(1)[task].item(), wanted, rtol=0, atol=1e-12)
 
 
+def pcgrad(gram: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    method = METHODS["pcgrad"]
+    return weigh_gram(method, gram, None, rng, method.settings())[0]
+
+
 @pytest.mark.parametrize(
     ("matrix", "wanted"),
     [
@@ -144,7 +149,7 @@ def test_every_diagonal_of_a_proximal_step_is_the_loss_after_a_real_step_of_that
 def test_pcgrad_gives_the_direction_of_torchjd_and_conflictfree(matrix, wanted):
     gradients = np.array(matrix)
     for seed in range(5):
-        weights, _ = weigh(gradients @ gradients.T, None, np.random.default_rng(seed), None)
+        weights = pcgrad(gradients @ gradients.T, np.random.default_rng(seed))
         np.testing.assert_allclose(weights @ gradients, wanted, rtol=0, atol=1e-12)
 
 
@@ -155,12 +160,12 @@ def test_pcgrad_of_three_gradients_averages_to_the_mean_over_orders():
         [[1.0, 2.0, -1.0, 0.5, 0.0], [-2.0, 1.0, 0.5, 0.0, 1.0], [0.5, -1.5, 2.0, 1.0, -0.5]]
     )
     rng = np.random.default_rng(0)
-    found = [weigh(gradients @ gradients.T, None, rng, None)[0] @ gradients for _ in range(4000)]
+    found = [pcgrad(gradients @ gradients.T, rng) @ gradients for _ in range(4000)]
     np.testing.assert_allclose(np.mean(found, axis=0), wanted, rtol=0, atol=0.02)
 
 
 def test_pcgrad_leaves_absent_tasks_out():
     gram = np.full((3, 3), np.nan)
     gram[np.ix_([0, 2], [0, 2])] = [[10.0, -2.5], [-2.5, 1.25]]
-    weights, _ = weigh(gram, None, np.random.default_rng(0), None)
+    weights = pcgrad(gram, np.random.default_rng(0))
     np.testing.assert_allclose(weights, [1.25, 0.0, 3.0], rtol=0, atol=1e-12)

@@ -5,7 +5,7 @@ from small_networks import MIXED, batch_of, network_of
 from torch.nn import functional
 
 from affinity.core.types import DatasetArrays, TaskSpec
-from affinity.training.batches import Tensors, batches
+from affinity.training.batches import Batches, Tensors
 from affinity.training.evaluate import evaluate
 from affinity.training.losses import TaskLosses
 
@@ -109,16 +109,16 @@ def test_a_metric_that_means_nothing_is_missing(data: DatasetArrays):
 
 
 def test_an_epoch_shows_every_sample_at_most_once_in_an_order_of_the_seed():
-    drawn = batches(np.arange(10), 3, np.random.default_rng(0))
+    drawn = Batches(np.arange(10), 3, np.random.default_rng(0))
     epochs = [np.concatenate([next(drawn) for _ in range(3)]) for _ in range(4)]
     assert all(len(set(epoch)) == 9 for epoch in epochs)
     assert len({tuple(epoch) for epoch in epochs}) == 4
-    again = batches(np.arange(10), 3, np.random.default_rng(0))
+    again = Batches(np.arange(10), 3, np.random.default_rng(0))
     np.testing.assert_array_equal(epochs[0], np.concatenate([next(again) for _ in range(3)]))
 
 
 def test_a_batch_larger_than_the_data_is_all_of_it():
-    assert sorted(next(batches(np.arange(5), 64, np.random.default_rng(0)))) == [0, 1, 2, 3, 4]
+    assert sorted(next(Batches(np.arange(5), 64, np.random.default_rng(0)))) == [0, 1, 2, 3, 4]
 
 
 def test_tasks_of_one_kind_only_are_fine():
