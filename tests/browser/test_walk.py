@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("", "runs", "train", "affinity", "conflicts", "groups", "compare", "methods")
+PAGES = ("", "runs", "train", "affinity", "conflicts", "groups", "compare", "validate", "methods")
 
 
 @pytest.fixture(scope="module")
