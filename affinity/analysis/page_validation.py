@@ -11,6 +11,8 @@ from affinity.core.names import clean_name
 from affinity.runs.library import Library
 
 EXAMPLE = "networks.csv"
+# A page should answer while somebody is looking at it.
+SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ def validation_page(asked: Asked) -> ValidationView:
         raise Unreadable("the file is not UTF-8 text.", name, "Save it as CSV or JSON in UTF-8.") from error
     table = read_truth_table(text, name, sense=asked.sense, part=asked.part)
     known = asked.prediction in table.predictions
-    return validation_view(table, prediction=asked.prediction if known else PAIRS)
+    return validation_view(table, prediction=asked.prediction if known else PAIRS, seconds=SECONDS)
 
 
 def example_table(library: Library) -> Asked | None:

@@ -22,10 +22,16 @@ from affinity.grouping import (
 
 PAIRS = "pairs"
 MOST_BUDGETS = 12
+MANY_NETWORKS = 500
+SECONDS = 60.0
 
 
 def validation_view(
-    table: TruthTable, *, prediction: str = PAIRS, budgets: Sequence[float] | None = None
+    table: TruthTable,
+    *,
+    prediction: str = PAIRS,
+    budgets: Sequence[float] | None = None,
+    seconds: float = SECONDS,
 ) -> ValidationView:
     """Predict, choose by the prediction, and read the truth.
 
@@ -34,6 +40,7 @@ def validation_view(
         prediction: `pairs`, the mean of what a task scored in the pairs with its mates (Standley et al.,
             2020, section 4), or the name of a prediction that the table holds.
         budgets: total costs to try; from one network to one a task, at most 12 of them, when None.
+        seconds: time for all choices together; one that runs out of its share is not proven best.
 
     Raises:
         SettingsError: no such prediction, or a budget that is not above 0.
@@ -49,7 +56,8 @@ def validation_view(
     if not wanted or not all(math.isfinite(budget) and budget > 0 for budget in wanted):
         raise SettingsError("every budget has to be a number above 0.", "budgets")
     predicted = higher_order_table(table.choice) if prediction == PAIRS else table.predictions[prediction]
-    found = validate(table.truth, predicted, choice=table.choice, budgets=wanted)
+    each = seconds / (2 * len(wanted))
+    found = validate(table.truth, predicted, choice=table.choice, budgets=wanted, seconds=each)
     guessed, measured, unit = _gains(table, predicted, published=prediction != PAIRS)
     rows = tuple(_row(table, outcome) for outcome in found.outcomes)
     return ValidationView(
@@ -76,7 +84,8 @@ def possible_budgets(table: TruthTable) -> tuple[float, ...]:
     size = len(table.tasks)
     step = 0.5 if np.any(table.choice.costs < 1) else 1.0
     every = [1.0 + step * at for at in range(round((size - 1) / step) + 1)]
-    return tuple(every[:MOST_BUDGETS])
+    # A table of thousands of networks takes seconds for each budget, so fewer are tried.
+    return tuple(every[: MOST_BUDGETS if len(table.choice.groups) <= MANY_NETWORKS else MOST_BUDGETS // 2])
 
 
 def _row(table: TruthTable, outcome: BudgetOutcome) -> BudgetRow:
@@ -170,7 +179,7 @@ def _caveats(table: TruthTable, rows: Sequence[BudgetRow], wanted: Sequence[floa
     met = {row.budget for row in rows}
     unmet = [f"{budget:g}" for budget in wanted if budget not in met]
     if unmet:
-        said.append(f"No measured networks cover all tasks at a budget of {listing(unmet)}.")
+        said.append(f"No choice of networks that covers all tasks was found at a budget of {listing(unmet)}.")
     if not all(row.proven for row in rows):
         said.append("Some choices ran into the time limit and are not proven best.")
     return tuple(said)

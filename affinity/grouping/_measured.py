@@ -12,6 +12,8 @@ from affinity.core.types import AnyArray, FloatArray
 from affinity.grouping._limits import Watch
 from affinity.grouping._objective import evaluate, task_prices
 
+TIME_OUT = 1
+
 
 def best_networks_of_table(problem: GroupingProblem, watch: Watch) -> GroupingSolution:
     """Choose rows of the table, and serve each task by the best of them.
@@ -37,6 +39,10 @@ def best_networks_of_table(problem: GroupingProblem, watch: Watch) -> GroupingSo
         constraints=LinearConstraint(matrix, lower, upper),
         options={"mip_rel_gap": 0.0, "time_limit": max(0.1, min(watch.left, 1e6))},
     )
+    if answer.x is None and answer.status == TIME_OUT and problem.overlap and not problem.together:
+        rows = _greedy_rows(problem, table, usable, charges)
+        if rows:
+            return _served_by(problem, table, rows)
     if answer.x is None:
         raise GroupingError(
             "no choice of networks meets the constraints.", hint="Allow a larger budget or more networks."
@@ -44,6 +50,43 @@ def best_networks_of_table(problem: GroupingProblem, watch: Watch) -> GroupingSo
     taken = answer.x[len(usable) :] > 0.5
     return _solution(
         problem, [pair for pair, used in zip(serving, taken, strict=True) if used], answer, largest
+    )
+
+
+def _greedy_rows(
+    problem: GroupingProblem, table: GroupTable, usable: list[int], charges: list[float]
+) -> list[int]:
+    """Networks added one by one, each the one that gains most for its cost; empty if tasks stay uncovered.
+
+    For tables so large that the integer program has no answer in time.
+    """
+    scores = np.nan_to_num(table.scores[usable], nan=-np.inf)
+    finite = table.scores[np.isfinite(table.scores)]
+    # Below every score by more than all tasks together can make up for: covering comes first.
+    best = np.full(problem.size, finite.min() - problem.size * (np.ptp(finite) + max(charges) + 1.0))
+    budget = np.inf if problem.budget is None else problem.budget + 1e-9
+    costs, taken = table.costs[usable], list[int]()
+    while len(taken) < problem.groups:
+        gains = np.maximum(scores, best).sum(axis=1) - best.sum() - np.array(charges)
+        gains[(costs > budget - costs[taken].sum()) | (gains <= 1e-12)] = -np.inf
+        choice = int(np.argmax(gains / costs))
+        if np.isneginf(gains[choice]):
+            break
+        taken.append(choice)
+        best = np.maximum(best, scores[choice])
+    covered = np.isfinite(scores[taken]).any(axis=0).all() if taken else False
+    return [usable[at] for at in taken] if covered else []
+
+
+def _served_by(problem: GroupingProblem, table: GroupTable, rows: list[int]) -> GroupingSolution:
+    """Each task served by the best of these networks; nothing is proven."""
+    server = np.nanargmax(np.where(np.isnan(table.scores[rows]), -np.inf, table.scores[rows]), axis=0)
+    served = [(row, tuple(np.flatnonzero(server == at).tolist())) for at, row in enumerate(rows)]
+    used = sorted((row, serve) for row, serve in served if serve)
+    groups = tuple((table.groups[row], serve) for row, serve in used)
+    networks = tuple(row for row, _ in used)
+    return GroupingSolution(
+        groups=groups, score=evaluate(problem, groups, networks=networks), networks=networks, stopped="time"
     )
 
 

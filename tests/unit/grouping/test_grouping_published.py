@@ -136,6 +136,21 @@ def test_budgeted_selection_of_a_small_table_is_right_by_hand(budget, value):
     assert solve(_measured(small_table(), budget)).score == pytest.approx(value)
 
 
+@pytest.mark.parametrize("budget", [1.0, 1.5, 2.0, 3.0])
+def test_a_search_without_time_covers_all_tasks_within_the_budget(budget):
+    from affinity.grouping._measured import _greedy_rows, _served_by
+
+    table, problem = small_table(), _measured(small_table(), budget)
+    rows = _greedy_rows(problem, table, list(range(len(table.groups))), [0.0] * len(table.groups))
+    found = _served_by(problem, table, rows)
+    assert sorted(task for _, serve in found.groups for task in serve) == [0, 1, 2]
+    assert table.costs[list(found.networks)].sum() <= budget
+    assert found.score <= solve(problem).score + 1e-12
+    assert not found.optimal
+    # Nothing covers three tasks for half a network.
+    assert _greedy_rows(_measured(table, 0.5), table, list(range(len(table.groups))), [0.0] * 7) == []
+
+
 def test_budget_that_cannot_cover_the_tasks_is_refused():
     from affinity.core.errors import GroupingError
 
