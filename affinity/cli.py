@@ -126,10 +126,15 @@ def _parser() -> argparse.ArgumentParser:
     one = command("validate", "validation", "Does a prediction from pairs choose the right networks?")
     _validate_options(one)
 
-    one = command("statistics", "reading", "Every conflict statistic of a gradient matrix.")
-    one.add_argument(
-        "matrix", metavar="MATRIX.json", help='{"tasks": [...], "matrix": [one gradient a task]}'
-    )
+    gradients = '{"tasks": [...], "matrix": [one gradient a task]}'
+    one = command("statistics", "gradients", "Every conflict statistic of a gradient matrix.")
+    one.add_argument("matrix", metavar="MATRIX.json", help=gradients)
+
+    one = command("direction", "gradients", "What a training method does with a gradient matrix.")
+    one.add_argument("matrix", metavar="MATRIX.json", help=f"{gradients}, perhaps with losses")
+    one.add_argument("--method", required=True, help="see `list methods`")
+    one.add_argument("--seed", type=int, default=0, help="of what the method draws")
+    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of the method")
 
     one = command("export", "reading", "Write a grouping or a matrix to a file or to the screen.")
     one.add_argument("run")

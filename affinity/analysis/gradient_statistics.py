@@ -7,25 +7,29 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from affinity.analysis.gradient_file import GradientFile
 from affinity.analysis.gram_statistics import (
     DEAD_ZONE,
     alignment,
     coherence,
     conflicts,
+    curvature_along,
     dominance,
+    finite_part,
     gradient_norms,
     inner_products,
     magnitude_similarity,
     mean_of_known,
     over,
     pair_cosines,
-    pareto_gap,
     spectrum,
     upper_pairs,
     usable,
+    vaccine_targets,
 )
+from affinity.analysis.method_statistics import coinciding, guarantees, methods_on
 from affinity.core.errors import AffinityError
-from affinity.core.linalg import min_norm_weights
+from affinity.core.linalg import min_norm_of_nonzero, min_norm_weights
 from affinity.core.strict_json import Json, to_json
 from affinity.core.types import AnyArray, FloatArray
 
@@ -38,13 +42,42 @@ __all__ = [
     "inner_products",
     "magnitude_similarity",
     "min_norm_weights",
-    "pareto_gap",
     "spectrum",
+    "statistics_of_file",
     "statistics_of_matrix",
 ]
 
 
-def statistics_of_matrix(gradients: FloatArray, tasks: Sequence[str]) -> dict[str, Json]:
+def statistics_of_file(given: GradientFile) -> dict[str, Json]:
+    """Every statistic of a file's gradients: the matrix's, those of its blocks, and the curvature.
+
+    The curvature needs the losses before and after a plain gradient step on their sum.
+    """
+    found = statistics_of_matrix(given.matrix, given.tasks)
+    if given.blocks:
+        found["per_block"] = [
+            {"name": name, "range": [first, end], **_block_statistics(given.matrix[:, first:end])}
+            for name, first, end in given.blocks
+        ]
+    rate = given.learning_rate
+    if given.losses is not None and given.losses_after is not None and rate is not None:
+        square = float(np.square(given.matrix.sum(axis=0)).sum())
+        change = (given.losses_after - given.losses).sum()
+        along = float(curvature_along(change, np.array(-rate * square), np.array(rate**2 * square)))
+        found["curvature_along_step"] = to_json(along)
+        found["multi_task_curvature"] = to_json(along * square)
+    return found
+
+
+def _block_statistics(columns: FloatArray) -> dict[str, Json]:
+    found = statistics_of_matrix(columns, [str(row) for row in range(len(columns))], methods=False)
+    kept = ("cosine", "norms", "n_pairs_conflicting", "min_cosine", "mean_cosine", "pareto_gap")
+    return {"conflicts": found["n_pairs_conflicting"], **{name: found[name] for name in kept}}
+
+
+def statistics_of_matrix(
+    gradients: FloatArray, tasks: Sequence[str], *, methods: bool = True
+) -> dict[str, Json]:
     """Every conflict statistic of one gradient matrix, as plain JSON; missing or infinite = null.
 
     A row that is not finite is reported by name and makes only its own pairs missing. A zero row is reported
@@ -53,6 +86,7 @@ def statistics_of_matrix(gradients: FloatArray, tasks: Sequence[str]) -> dict[st
     Args:
         gradients: (N, n) one task's gradient a row.
         tasks: (N,) names of the rows.
+        methods: also what every training method would do, and what is certain.
 
     Raises:
         AffinityError: not a matrix with a row for each task.
@@ -82,6 +116,11 @@ def statistics_of_matrix(gradients: FloatArray, tasks: Sequence[str]) -> dict[st
             **_two_task_statistics(gram),
             "zero_gradients": _named(tasks, gradient_norms(gram) == 0),
             "not_finite": _named(tasks, ~finite),
+            "first_not_finite_column": {
+                tasks[row]: int(np.argmin(np.isfinite(matrix[row])))
+                for row in np.flatnonzero(~finite).tolist()
+            },
+            **(_method_statistics(gram, tasks, unit) if methods else {}),
         }
     return {name: to_json(value) for name, value in values.items()}
 
@@ -137,13 +176,26 @@ def _gap_statistics(gram: FloatArray, mean: FloatArray, rows: FloatArray, unit: 
     weights = np.zeros(len(gram))
     if len(members):
         weights[members] = min_norm_weights(gram[np.ix_(members, members)])
-    gap = pareto_gap(gram, weights)
+    live = min_norm_of_nonzero(finite_part(gram))
+    # From the gradients: through their products a gap below 1e-8 of the norms is noise.
+    gap = float(np.linalg.norm(weights @ rows))
     return {
         "pareto_gap": gap * unit,
+        "pareto_gap_without_zero_gradients": float(np.linalg.norm(live @ rows)) * unit,
         "relative_pareto_gap": float(over(np.array(gap), mean_of_known(gradient_norms(gram)))),
         "min_norm_weights": weights,
         "min_norm_direction": weights @ rows * unit,
-        "ca_distance_of_mean": pareto_gap(gram, mean - weights) * unit,
+        "ca_distance_of_mean": float(np.linalg.norm((mean - weights) @ rows)) * unit,
+    }
+
+
+def _method_statistics(gram: FloatArray, tasks: Sequence[str], unit: float) -> dict[str, object]:
+    updates = methods_on(gram, tasks, unit=unit)
+    return {
+        "gradvac_targets": vaccine_targets(pair_cosines(gram)[None])[0],
+        "guarantees": guarantees(gram),
+        "methods": updates,
+        "methods_that_coincide": coinciding(updates),
     }
 
 

@@ -113,6 +113,39 @@ def coherence(gram: FloatArray) -> FloatArray:
     return over(total, np.nansum(gradient_norms(gram), axis=-1))
 
 
+def vaccine_targets(cosines: FloatArray, *, rate: float = 0.01) -> FloatArray:
+    """(T, N, N) running means of the cosines, from 0: what GradVac turns gradients towards.
+
+    A step without a cosine leaves the mean as it is. Reference: Wang et al., 2021
+    (https://arxiv.org/abs/2010.05874).
+
+    Args:
+        cosines: (T, N, N).
+        rate: share of the newest cosine.
+    """
+    targets = np.zeros_like(cosines)
+    last = np.zeros(cosines.shape[1:])
+    for step, now in enumerate(cosines):
+        known = np.isfinite(now)
+        last = np.where(known, (1 - rate) * last + rate * np.where(known, now, 0.0), last)
+        targets[step] = last
+    return targets
+
+
+def curvature_along(change: FloatArray, slope: FloatArray, square: FloatArray) -> FloatArray:
+    """2 (L(t + s) - L(t) - g . s) / |s|²: the mean curvature of a loss along a step s, from two losses.
+
+    For a plain gradient step s = -eta g, times |g|², it is exactly the measure of Yu et al., 2020,
+    definition 3 (Taylor's theorem with the remainder as an integral). Both losses are of one batch.
+
+    Args:
+        change: L(t + s) - L(t).
+        slope: g . s.
+        square: |s|²; the answer is NaN where it is 0.
+    """
+    return over(2 * (change - slope), square)
+
+
 def upper_pairs(values: FloatArray) -> FloatArray:
     """(..., P) the entries above the diagonal: one value an unordered pair."""
     rows, columns = np.triu_indices(values.shape[-1], k=1)

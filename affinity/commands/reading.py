@@ -1,11 +1,7 @@
-"""Commands that read: list, show, matrix, statistics, export."""
+"""Commands that read: list, show, matrix, export."""
 
 import importlib
-from pathlib import Path
 
-import numpy as np
-
-from affinity.analysis.gradient_statistics import statistics_of_matrix
 from affinity.analysis.overview import overview
 from affinity.commands.shared import (
     Answer,
@@ -19,7 +15,6 @@ from affinity.commands.shared import (
 from affinity.core.catalogue import Catalogue
 from affinity.core.entry import Entry
 from affinity.core.errors import SettingsError
-from affinity.core.strict_json import dumps, read_object
 from affinity.core.types import DIRECTION
 from affinity.export.matrices import matrix_csv, matrix_json_text
 from affinity.grouping import read_grouping, write_grouping
@@ -110,18 +105,6 @@ def matrix_command(options: Options) -> Answer:
     ]
     text = table([("a step on \\ does to", *matrix.tasks), *rows])
     return answer, f"{text}\n{matrix.signal}, {DIRECTION}"
-
-
-def statistics_command(options: Options) -> Answer:
-    """Every conflict statistic of a gradient matrix."""
-    content = read_object(Path(options.matrix))
-    try:
-        gradients = np.array(content["matrix"], dtype=np.float64)
-        tasks = [str(task) for task in content.get("tasks") or range(len(gradients))]  # type: ignore[union-attr]
-    except (KeyError, TypeError, ValueError) as error:
-        raise SettingsError('expected {"tasks": [...], "matrix": [[...]]}.', options.matrix) from error
-    answer = statistics_of_matrix(gradients, tasks)
-    return answer, dumps(answer, indent=1)
 
 
 def export_command(options: Options) -> Answer:

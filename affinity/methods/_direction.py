@@ -21,6 +21,7 @@ class Direction:
         direction: (n,) to be subtracted from the parameters.
         weights: (N,) weights of the gradients, or None where the update is no weighting of them.
         inner_products: (N,) of each gradient with the direction; negative = hurt, NaN = gradient not finite.
+        cosines: (N,) the same as cosines; NaN where either is zero.
         zero: positions of tasks whose gradient is zero.
         not_finite: positions of tasks whose gradient is not finite.
         warnings: sentences that belong beside the numbers.
@@ -29,6 +30,7 @@ class Direction:
     direction: FloatArray
     weights: FloatArray | None
     inner_products: FloatArray
+    cosines: FloatArray
     zero: tuple[int, ...] = ()
     not_finite: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -75,10 +77,21 @@ def direction(
         direction=update,
         weights=weights,
         inner_products=products,
+        cosines=_cosines(rows, update, finite & ~zero),
         zero=_positions(zero),
         not_finite=_positions(~finite),
         warnings=_warnings(method, update, names, zero=zero, finite=finite),
     )
+
+
+def _cosines(rows: FloatArray, update: FloatArray, live: AnyArray) -> FloatArray:
+    found = np.full(len(rows), np.nan)
+    largest = float(np.abs(update).max())
+    if largest > 0:
+        scaled = update / largest
+        lengths = np.linalg.norm(rows[live], axis=1) * np.linalg.norm(scaled)
+        found[live] = np.clip(rows[live] @ scaled / lengths, -1.0, 1.0)
+    return found
 
 
 def _applied(
