@@ -1,0 +1,13 @@
+"""Problem F3 of the smooth Tchebycheff paper: a convex front over a Pareto set along waves."""
+
+from affinity.problems._bent_fronts import bent_front, waves
+
+PROBLEM = bent_front(
+    key="tchebycheff_f3",
+    title="F3: convex front, waves",
+    summary="Six parameters; on the Pareto set five follow the first along waves. The front is convex.",
+    target=waves,
+    scale=2.0,
+    shift=-1.0,
+    convex=True,
+)

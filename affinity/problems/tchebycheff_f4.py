@@ -1,0 +1,13 @@
+"""Problem F4 of the smooth Tchebycheff paper: a concave front over a Pareto set along a parabola."""
+
+from affinity.problems._bent_fronts import bent_front, parabola
+
+PROBLEM = bent_front(
+    key="tchebycheff_f4",
+    title="F4: concave front, a parabola",
+    summary="Six parameters; on the Pareto set five follow the first along a parabola. The front is concave.",
+    target=parabola,
+    scale=1.0,
+    shift=0.0,
+    convex=False,
+)
