@@ -8,6 +8,7 @@ from typing import Any, Final
 from affinity.core.errors import DatasetError, Unreadable
 from affinity.core.names import MAX_TASKS, unique_names
 
+LARGEST: Final = 1e100
 MISSING: Final = ("", "nan", "na", "none", "null", "-")
 
 
@@ -15,7 +16,7 @@ def number(cell: Any, where: str) -> float:  # noqa: ANN401 - a cell of an untru
     """A finite number; NaN for an empty cell.
 
     Raises:
-        Unreadable: anything else.
+        Unreadable: anything else, or beyond 1e100.
     """
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
         return math.nan
@@ -25,6 +26,8 @@ def number(cell: Any, where: str) -> float:  # noqa: ANN401 - a cell of an untru
         value = math.nan
     if not math.isfinite(value):
         raise Unreadable(f"{str(cell)[:40]!r} is not a finite number.", where)
+    if abs(value) > LARGEST:
+        raise Unreadable(f"{value:g} is beyond {LARGEST:g}, too large to be added up.", where)
     return value
 
 

@@ -113,6 +113,7 @@ def test_a_table_that_does_not_say_its_sense_is_a_question():
         ("a,b\n1,2\n,\n", "line 3: a network without any score"),
         ("a,b\n1,x\n", "line 2: 'x' is not a finite number"),
         ("a,b\n1,inf\n", "line 2: 'inf' is not a finite number"),
+        ("a,b\n1e101,1\n", "line 2: 1e+101 is beyond 1e+100"),
         ("a,a\n1,2\n", "two columns are called 'a'"),
         ("a,cost\n1,0\n", "line 2: a cost of 0"),
         ("a,cost\n1,-1\n", "line 2: a cost of -1"),
