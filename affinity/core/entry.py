@@ -93,6 +93,10 @@ class ProbeAccess(Protocol):
         """(N, N) [source, affected] losses after source's own optimiser step: shared part and its head."""
 
 
+    def curvature(self) -> FloatArray:
+        """() mean curvature of the sum of the losses along the optimiser's joint step of the shared part."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe(Entry):
     """A quantity recorded while training. The signal's name is the probe's key.

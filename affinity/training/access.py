@@ -72,7 +72,7 @@ class StepAccess(ABC):
 
     @abstractmethod
     def _losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
-        """(N, N) losses with the shared parameters replaced by each of (N, *shape) in turn."""
+        """(M, N) losses with the shared parameters replaced by each of (M, *shape) in turn."""
 
     @abstractmethod
     def _own_losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
@@ -111,6 +111,25 @@ class StepAccess(ABC):
         own = self._own_losses_after(self._stepped(plain=False), split)
         np.fill_diagonal(after, own)
         return after
+
+    def curvature(self) -> FloatArray:
+        """() 2 (L(t + s) - L(t) - g . s) / |s|² with L the sum of the losses and s the joint step.
+
+        Heads stay fixed. NaN where the step is zero.
+        """
+        total = [gradient.nan_to_num(nan=0.0).sum(dim=0, keepdim=True) for gradient in self.gradients]
+        with torch.no_grad():
+            stepped = lookahead(self._shared, total, self._optimizer, plain=self._plain)
+            moves = [
+                (moved[0] - parameter).double().flatten()
+                for moved, parameter in zip(stepped, self._shared, strict=True)
+            ]
+            slope = sum(float(g.double().flatten() @ s) for g, s in zip(total, moves, strict=True))
+            square = sum(float(s @ s) for s in moves)
+        if square <= 0:
+            return np.array(np.nan)
+        change = self._losses_after(stepped, "train")[0] - self.losses()
+        return np.array(2 * (float(change[np.isfinite(change)].sum()) - slope) / square)
 
     def _stepped(self, *, plain: bool) -> list[Tensor]:
         """Where each task's step leads, computed once for each rule."""
@@ -202,7 +221,7 @@ class LoopAccess(StepAccess):
 
     def _losses_after(self, stepped: Sequence[Tensor], split: Split) -> FloatArray:
         rows = []
-        for source in range(len(self._tasks)):
+        for source in range(len(stepped[0]) if stepped else len(self._tasks)):
             with replaced(self._shared, [value[source] for value in stepped]), torch.no_grad():
                 rows.append(self._numpy(self._forward(split)))
         return np.stack(rows)

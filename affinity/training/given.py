@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from affinity.core.errors import SettingsError, Unreadable
 from affinity.core.names import clean_name
 from affinity.core.strict_json import Json, dumps, loads
+from affinity.core.types import FloatArray
+from affinity.training.processes import averaged
 
 Losses = Mapping[str, Tensor]
 
@@ -51,6 +53,12 @@ def scalar_losses(losses: Losses, tasks: Sequence[str]) -> list[Tensor]:
             )
         scalars.append(value.reshape(()).to(some.device, dtype))
     return scalars
+
+
+def loss_values(losses: Losses, tasks: Sequence[str]) -> FloatArray:
+    """(N,) float64 values of the losses, averaged over the processes of a distributed training."""
+    scalars = torch.stack([loss.detach() for loss in scalar_losses(losses, tasks)])
+    return averaged(scalars).cpu().double().numpy()
 
 
 def trainable(parameters: Iterable[nn.Parameter]) -> list[nn.Parameter]:

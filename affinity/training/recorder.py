@@ -21,7 +21,7 @@ from affinity.runs.status import State, Status, own_process, write_status
 from affinity.runs.writer import RunWriter
 from affinity.training.access import LoopAccess, StepAccess, task_gradient
 from affinity.training.combining import Combiner
-from affinity.training.given import Losses, in_order, plain_settings, scalar_losses, trainable
+from affinity.training.given import Losses, in_order, loss_values, plain_settings, scalar_losses, trainable
 from affinity.training.inner_products import gram_of
 from affinity.training.processes import averaged, rank
 from affinity.training.trainer import versions
@@ -114,8 +114,7 @@ class Recorder:
         Raises:
             SettingsError: a loss belongs to no task, is not a scalar, or no shared parameter is trainable.
         """
-        scalars = torch.stack([loss.detach() for loss in scalar_losses(losses, self._given)])
-        values = averaged(scalars).cpu().double().numpy()
+        values = loss_values(losses, self._given)
         if step != self._looked_ahead_at:
             self._append_losses(step, values)
         parameters = list(shared)
@@ -181,8 +180,10 @@ class Recorder:
         """Record how a method would weight the tasks, at every k-th step; `Combiner` trains with it.
 
         Args:
-            step, losses, shared: as in `step`.
+            step: optimiser updates done so far.
             method: name of a method that weights by the losses or by the Gram matrix.
+            losses: task to scalar loss, before `backward()`.
+            shared: the parameters that the tasks share.
 
         Returns:
             Task to weight; empty at steps that are not observed.
@@ -192,9 +193,8 @@ class Recorder:
         """
         if not self.due(step):
             return {}
-        scalars = scalar_losses(losses, self._given)
         weigher = self._weighers.setdefault(method, Combiner(method, tasks=self._given))
-        values = averaged(torch.stack([loss.detach() for loss in scalars])).cpu().double().numpy()
+        values = loss_values(losses, self._given)
         found = weigher.weigh(values, lambda: self._gram(losses, trainable(shared)))
         self._append(f"weights_{method}", step, found, axes=("affected",))
         return dict(zip(self._given, found.tolist(), strict=True))

@@ -155,7 +155,7 @@ class StackedAccess(StepAccess):
             yield known[1]
             return
         batch = self._batches[split]
-        chunks = self._chunks(len(self._tasks), batch)
+        chunks = self._chunks(len(stepped[0]) if stepped else len(self._tasks), batch)
         for chunk in chunks:
             features = self._stacked_features(stepped, chunk, batch.inputs)
             if len(chunks) == 1:
