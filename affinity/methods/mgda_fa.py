@@ -9,6 +9,9 @@ from affinity.core.settings import Settings, setting
 from affinity.core.types import AnyArray, FloatArray
 from affinity.methods._simplex import among, descended
 
+# Losses that differ by less than this share of themselves may differ by rounding alone.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, kw_only=True)
 class FastSettings(Settings):
@@ -32,10 +35,12 @@ def after_step(
     """W moves against (F - F') / alpha + rho w and back onto the simplex.
 
     F and F' are the losses before and after the step of length alpha along d = Gᵀ w, so that the quotient is
-    K w up to order alpha. A loss that did not move at all has no gradient: it is left out of the next step.
+    K w up to order alpha. A loss that did not move at all while another clearly did has no gradient: it is left
+    out of the next step. Near the end of a descent no loss moves by more than rounding, and that says nothing.
     """
     weights, _ = _memory(state, len(before))
-    idle = before == after
+    clear = np.abs(before - after) > ROUNDING * np.abs(before)
+    idle = (before == after) & bool(clear.any())
     fallen = np.where(idle | ~np.isfinite(before - after), np.nan, (before - after) / learning_rate)
     moved = descended(weights, fallen + settings.rho * weights, settings.rate)
     return {"weights": moved.tolist(), "idle": (idle & ~idle.all()).tolist()}
