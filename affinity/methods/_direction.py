@@ -71,27 +71,31 @@ def direction(
     weights, update = _applied(method, chosen, draw, rows=rows, unit=unit, finite=finite, losses=losses)
     zero: AnyArray = finite & ~known.any(axis=1)
     names = [f"task {row + 1}" for row in range(len(rows))] if tasks is None else list(tasks)
-    with np.errstate(over="ignore"):
-        products = np.where(finite, known @ update, np.nan)
+    largest = float(np.abs(update).max()) or 1.0
+    # Scaled first, so that a product too large for a float keeps its sign.
+    products = rows @ (update / largest)
     return Direction(
         direction=update,
         weights=weights,
-        inner_products=products,
-        cosines=_cosines(rows, update, finite & ~zero),
+        inner_products=np.where(finite, _times(products, largest, unit), np.nan),
+        cosines=_cosines(products, rows, update / largest, finite & ~zero),
         zero=_positions(zero),
         not_finite=_positions(~finite),
         warnings=_warnings(method, update, names, zero=zero, finite=finite),
     )
 
 
-def _cosines(rows: FloatArray, update: FloatArray, live: AnyArray) -> FloatArray:
-    found = np.full(len(rows), np.nan)
-    largest = float(np.abs(update).max())
-    if largest > 0:
-        scaled = update / largest
-        lengths = np.linalg.norm(rows[live], axis=1) * np.linalg.norm(scaled)
-        found[live] = np.clip(rows[live] @ scaled / lengths, -1.0, 1.0)
-    return found
+def _times(products: FloatArray, *scales: float) -> FloatArray:
+    with np.errstate(over="ignore"):
+        for scale in scales:
+            products = products * scale
+    return products
+
+
+def _cosines(products: FloatArray, rows: FloatArray, update: FloatArray, live: AnyArray) -> FloatArray:
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(update)
+    known = live & (lengths > 0)
+    return np.where(known, np.clip(products / np.where(known, lengths, 1.0), -1.0, 1.0), np.nan)
 
 
 def _applied(

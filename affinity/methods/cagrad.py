@@ -1,13 +1,17 @@
 """Conflict-averse gradient descent: near the mean gradient, the best step for the task it serves worst."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from affinity.core.linalg import combined_length, min_norm_weights
+from affinity.core.linalg import combined_length, min_norm_weights, onto_dual_cone
 from affinity.core.method import GramWeighting, MethodState
 from affinity.core.settings import Settings, setting
 from affinity.core.types import FloatArray
+
+# A length below this, in lengths of the largest gradient, is rounding.
+SMALL: Final = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,38 +39,39 @@ def weigh(
     live = np.flatnonzero(np.diagonal(gram) > 0)
     weights = np.full(len(gram), 1.0 / len(gram))
     inner = gram[np.ix_(live, live)]
-    mean = np.full(len(live), 1.0 / len(gram))
-    around = combined_length(inner, mean)
-    reach = settings.radius * around
+    mean = weights[live]
+    reach = settings.radius * combined_length(inner, mean)
     if reach > 0:
-        worst = _worst_case(inner, inner @ mean, around**2, reach)
+        worst = _worst_case(inner, mean, reach)
         length = combined_length(inner, worst)
-        if length > 1e-9:
+        if length > SMALL:
             weights[live] += worst * reach / length
+        else:
+            # Where g_w vanishes every step in the ball that hurts no task is best: the nearest to the mean.
+            weights[live] = onto_dual_cone(inner, mean[None])[0]
     return weights, state
 
 
-def _worst_case(gram: FloatArray, towards: FloatArray, square: float, reach: float) -> FloatArray:
-    """(N,) w on the simplex with the smallest w . b + r sqrt(w K w), where b_i = g_i . g0.
+def _worst_case(gram: FloatArray, mean: FloatArray, reach: float) -> FloatArray:
+    """(N,) w on the simplex with the smallest g_w . g0 + r |g_w|.
 
-    As sqrt(q) is the smallest (q / t + t) / 2 over t > 0, w for a fixed t is the one with the smallest
+    As |g_w| is the smallest (|g_w|² / t + t) / 2 over t > 0, w for a fixed t is the one with the smallest
     |sum_i w_i (g_i + t g0 / r)|: a shortest convex combination. The right t equals |g_w|, found by bisection.
     """
     from scipy.optimize import brentq
 
+    towards, square = gram @ mean, combined_length(gram, mean) ** 2
     found: dict[float, FloatArray] = {}
 
     def excess(length: float) -> float:
         share = length / reach
-        shifted = gram + share * (towards[:, None] + towards) + share**2 * square
-        found[length] = min_norm_weights(shifted)
+        found[length] = min_norm_weights(gram + share * (towards[:, None] + towards) + share**2 * square)
         return combined_length(gram, found[length]) - length
 
-    shortest = min_norm_weights(gram)
-    low = combined_length(gram, shortest)
     high = float(np.sqrt(np.diagonal(gram).max()))
-    if low <= 1e-9 * high or high - low <= 1e-15 * high or excess(low) <= 0:
-        return shortest
+    low = min(max(combined_length(gram, min_norm_weights(gram)), SMALL / 2), high)
+    if excess(low) <= 0:
+        return found[low]
     if excess(high) >= 0:
         return found[high]
     length = float(brentq(excess, low, high, xtol=1e-15 * high, rtol=1e-14))

@@ -20,4 +20,5 @@ METHOD = LossWeighting(
     summary="One network, one step on the sum of all losses.",
     reference="Caruana, 1997, https://doi.org/10.1023/A:1007379606734",
     weigh=weigh,
+    needs_losses=False,
 )

@@ -32,11 +32,12 @@ def weigh(
 def after_step(
     before: FloatArray, after: FloatArray, learning_rate: float, state: MethodState, settings: FastSettings
 ) -> MethodState:
-    """W moves against (F - F') / alpha + rho w and back onto the simplex.
+    """The weights move against (F - F') / alpha + rho w and back onto the simplex.
 
     F and F' are the losses before and after the step of length alpha along d = Gᵀ w, so that the quotient is
-    K w up to order alpha. A loss that did not move at all while another clearly did has no gradient: it is left
-    out of the next step. Near the end of a descent no loss moves by more than rounding, and that says nothing.
+    K w up to order alpha. A loss that did not move at all while another clearly did has no gradient: it is
+    left out of the next step. Near the end of a descent no loss moves by more than rounding, which says
+    nothing.
     """
     weights, _ = _memory(state, len(before))
     clear = np.abs(before - after) > ROUNDING * np.abs(before)

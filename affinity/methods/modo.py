@@ -27,8 +27,11 @@ def step(
     count = access.count
     weights = np.full(count, 1.0 / count) if state is None else np.array(state["weights"])
     products = access.products(access.gradient(weights, batch=1))
-    weights = descended(weights, products + settings.rho * weights, settings.rate)
-    used = among(weights, np.isfinite(products))
+    known = np.isfinite(products)
+    # Divided by what the tasks with a gradient weigh together: the others have no part in G w.
+    slope = (products + settings.rho * weights) / max(float(weights[known].sum()), 1e-12)
+    weights = descended(weights, slope, settings.rate)
+    used = among(weights, known)
     both = [access.gradient(used), access.gradient(used, batch=1)]
     return access.combination(both, np.array([0.5, 0.5])), {"weights": weights.tolist()}
 
