@@ -29,7 +29,7 @@ class AlignedSettings(Settings):
 def weigh(
     gram: FloatArray, state: MethodState, rng: np.random.Generator, settings: AlignedSettings
 ) -> tuple[FloatArray, MethodState]:
-    """W = sqrt(s) V L^(-1/2) Vᵀ p with K = V L Vᵀ over its nonzero eigenvalues, s one of them, p = 1 / N."""
+    """Weights sqrt(s) V L^(-1/2) Vᵀ p with K = V L Vᵀ over nonzero eigenvalues, s one of them, p = 1 / N."""
     eigenvalues, vectors = np.linalg.eigh(gram)
     kept = eigenvalues > eigenvalues[-1] * len(gram) * np.finfo(np.float64).eps
     scale = float(_SCALES[settings.scale](eigenvalues[kept]))

@@ -11,7 +11,7 @@ from affinity.core.types import FloatArray
 def weigh(
     gram: FloatArray, state: MethodState, rng: np.random.Generator, settings: NoSettings
 ) -> tuple[FloatArray, MethodState]:
-    """W proportional to K⁺ n with n the norms, with sum 1; weights may be negative.
+    """Weights proportional to K⁺ n with n the norms, with sum 1; weights may be negative.
 
     All are 0 where they cannot be scaled to sum 1.
     """

@@ -11,7 +11,7 @@ from affinity.core.types import FloatArray
 def weigh(
     gram: FloatArray, state: MethodState, rng: np.random.Generator, settings: NoSettings
 ) -> tuple[FloatArray, MethodState]:
-    """W on the simplex with the smallest |sum_i w_i g_i|, over the tasks that have a gradient.
+    """The w on the simplex with the smallest |sum_i w_i g_i|, over the tasks that have a gradient.
 
     Found exactly rather than by Frank-Wolfe, whose early stop can leave a task hurt.
     """

@@ -20,7 +20,7 @@ class ModoSettings(Settings):
 def step(
     access: RuleAccess, state: MethodState, rng: np.random.Generator, settings: ModoSettings
 ) -> tuple[Vector, MethodState]:
-    """W moves against G(s) G(s')ᵀ w + rho w and back onto the simplex; d is the mean of both batches' Gᵀ w.
+    """The weights w move against G(s) G(s')ᵀ w + rho w; d is the mean of both batches' Gᵀ w.
 
     The product of two independent batches is right on average; that of a batch with itself is too long.
     """

@@ -18,8 +18,8 @@ SIZE: Final = 6
 # Index i of x_i for the five parameters that follow x1.
 PLACES: Final = np.arange(2, SIZE + 1)
 EVEN: Final = PLACES % 2 == 0
-# sqrt(x1) has no finite slope at 0.
-LEAST: Final = 1e-9
+# sqrt(x1) has no finite slope at 0: slopes nearer to it are those at this x1, values are exact.
+LEAST: Final = 1e-4
 
 # x1 (...) -> what scale * x_i + shift should equal (..., 5), and its slope along x1 (..., 5)
 Target: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -35,8 +35,8 @@ def parabola(x1: FloatArray) -> tuple[FloatArray, FloatArray]:
 def powers(x1: FloatArray) -> tuple[FloatArray, FloatArray]:
     """x_i = x1 to the power of 0.5, 0.875, 1.25, 1.625, 2."""
     exponents = 0.5 * (1 + 3 * (PLACES - 2) / (SIZE - 2))
-    base = np.maximum(x1[..., None], LEAST)
-    return base**exponents, exponents * base ** (exponents - 1)
+    base = np.maximum(x1[..., None], 0.0)
+    return base**exponents, exponents * np.maximum(base, LEAST) ** (exponents - 1)
 
 
 def waves(x1: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -50,6 +50,6 @@ PROBLEM = Problem(
     depends=np.array([[True, True, False], [False, True, True]]),
     axes=(1, 2),
     lr=0.1,
-    steps=300,
+    steps=150,
     watch="As soon as one loss is at its minimum, MGDA's step has length zero and the other loss is stuck.",
 )

@@ -24,21 +24,24 @@ def losses(theta: FloatArray) -> FloatArray:
     for valley, bowl in zip(_valleys(x, y), _bowls(x, y), strict=True):
         above, below = np.tanh(np.maximum(y, 0) / 2), np.tanh(np.maximum(-y, 0) / 2)
         found.append(valley[0] * above + bowl[0] * below)
-    return np.stack(found, axis=-1) * SCALES
+    return np.asarray(np.stack(found, axis=-1) * SCALES)
 
 
 def gradients(theta: FloatArray) -> FloatArray:
-    """(..., 2) to (..., 2, 2)."""
+    """(..., 2) to (..., 2, 2).
+
+    At y = 0, where the halves meet in a kink, both have the slope of their own side, as in the official code.
+    """
     x, y = np.moveaxis(theta, -1, 0)
     above, below = np.tanh(np.maximum(y, 0) / 2), np.tanh(np.maximum(-y, 0) / 2)
-    above_slope = np.where(y > 0, 0.5 * (1 - above**2), 0.0)
-    below_slope = np.where(y < 0, -0.5 * (1 - below**2), 0.0)
+    above_slope = np.where(y >= 0, 0.5 * (1 - above**2), 0.0)
+    below_slope = np.where(y <= 0, -0.5 * (1 - below**2), 0.0)
     rows = []
     for valley, bowl in zip(_valleys(x, y), _bowls(x, y), strict=True):
         along_x = valley[1] * above + bowl[1] * below
         along_y = valley[2] * above + valley[0] * above_slope + bowl[2] * below + bowl[0] * below_slope
         rows.append(np.stack([along_x, along_y], axis=-1))
-    return np.stack(rows, axis=-2) * SCALES[:, None]
+    return np.asarray(np.stack(rows, axis=-2) * SCALES[:, None])
 
 
 def front(count: int) -> FloatArray:
@@ -92,7 +95,7 @@ PROBLEM = Problem(
     depends=np.ones((2, 2), dtype=bool),
     near=0.25,
     optimizer="adam",
-    lr=0.02,
-    steps=1500,
+    lr=0.01,
+    steps=4000,
     watch="The start at (9, 9) has to leave a valley of one loss before it can find the common basin.",
 )

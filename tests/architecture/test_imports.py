@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+SHELVES = ["datasets", "models", "methods", "problems", "probes", "measures", "importers"]
+
 # package -> packages of affinity that it may import, at the top of a file or inside a function
 MAY_IMPORT = {
     "core": set(),
@@ -135,7 +137,7 @@ def test_jobs_reach_training_only_inside_functions():
         assert not any(name.startswith("affinity.training") for name in imports(path, top_only=True))
 
 
-@pytest.mark.parametrize("shelf", ["datasets", "models", "methods", "problems", "probes", "measures", "importers"])
+@pytest.mark.parametrize("shelf", SHELVES)
 def test_entries_of_a_shelf_do_not_import_each_other(shelf: str):
     for path in sources(f"affinity/{shelf}"):
         if path.name.startswith("_"):
