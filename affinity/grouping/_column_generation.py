@@ -1,9 +1,10 @@
 """Column generation: the proof without listing all partitions.
 
-The linear program over all networks bounds the best selection. Its optimum is found by asking a pricing for
-networks that are worth more than their tasks pay; any prices give the bound
+The linear program over all networks bounds the best selection. Its optimum is found by asking for networks
+that are worth more than their tasks pay; any prices give the bound
 sum(duals) + K * max(0, largest reduced worth) (Lagrange), and networks whose reduced worth is too small to
-be part of a better selection are discarded before an integer program decides among the rest.
+be part of a better selection are discarded before an integer program decides among the rest. Guesses come
+first: a complete search is asked only when they find nothing more.
 """
 
 from dataclasses import dataclass, field
@@ -14,14 +15,17 @@ from affinity.core.types import AnyArray, FloatArray
 from affinity.grouping._elements import Elements
 from affinity.grouping._limits import Watch
 from affinity.grouping._master import Relaxed, solve_relaxed, solve_whole, whole_columns
-from affinity.grouping._pricing import Columns, Pricing, evaluated, joined
+from affinity.grouping._pricing import Columns, Pricing, joined, no_columns
+from affinity.grouping._promising import beam, neighbours
 
 # Proven means: no better by more than this share of one task's largest affinity.
 TOLERANCE = 1e-9
-# Weight of the best prices so far when new ones are tried; damps the swings of the duals.
-SMOOTHING = 0.6
 MOST_FINAL_COLUMNS = 60_000
-NEIGHBOURS_A_ROUND = 150
+COLUMNS_A_ROUND = 150
+# Share of the linear optimum by which the best selection may miss it for a list of all columns to stay short.
+NEAR = 0.02
+# For a first selection from the pool, which only has to be good.
+POOL_SECONDS = 5.0
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -37,8 +41,8 @@ class Generation:
         value: worth of the best selection so far.
         chosen: its (train, serve) masks.
         bound: no selection is worth more.
-        duals: prices that gave the bound.
-        largest: largest reduced worth under them.
+        rounds: linear programs solved.
+        searches: complete searches begun.
     """
 
     elements: Elements
@@ -49,9 +53,8 @@ class Generation:
     value: float = -np.inf
     chosen: list[tuple[int, int]] = field(default_factory=list)
     bound: float = np.inf
-    duals: FloatArray = field(default_factory=lambda: np.zeros(0))
-    largest: float = 0.0
     rounds: int = 0
+    searches: int = 0
 
     @property
     def exactly(self) -> bool:
@@ -75,78 +78,50 @@ class Generation:
             self.value = value
             self.chosen = [(int(columns.train[row]), int(columns.serve[row])) for row in rows]
 
+    def limit(self, bound: float) -> None:
+        """No selection is worth more than this either."""
+        self.bound = min(self.bound, bound)
+
 
 def generate(run: Generation) -> None:
     """Bring bound and best selection together; both are valid whenever it returns."""
-    _close_relaxation(run)
-    if run.proven or not np.isfinite(run.bound):
-        return
-    rows, _ = _whole(run, run.pool)
-    if rows is not None:
-        run.offer(rows, run.pool)
-    if not run.proven and not run.watch.stopped():
-        _decide(run)
-
-
-def _close_relaxation(run: Generation) -> None:
-    smoothing = SMOOTHING
     while not run.watch.stopped() and not run.proven:
         run.rounds += 1
         relaxed = solve_relaxed(run.pool, run.elements.count, run.groups, exactly=run.exactly)
         whole = whole_columns(relaxed)
         if whole is not None:
             run.offer(whole, run.pool)
-        if run.bound - relaxed.value <= run.tolerance or run.proven:
+        if run.proven:
             return
-        near = _improving(run, relaxed, _neighbours(run, relaxed))
-        if len(near):
-            run.pool = joined(run.pool, near)
-            continue
-        found = _price(run, relaxed, smoothing)
-        if found is None:
+        fresh = _promising(run, relaxed)
+        if not len(fresh):
+            fresh = _searched(run, relaxed)
+        if not len(fresh):
             return
-        fresh = _improving(run, relaxed, found)
-        if not len(fresh) and smoothing == 0.0:
-            return
-        smoothing = SMOOTHING if len(fresh) else 0.0
         run.pool = joined(run.pool, fresh)
 
 
-def _price(run: Generation, relaxed: Relaxed, smoothing: float) -> Columns | None:
-    """Ask the pricing under smoothed prices and improve the bound; None when it was stopped."""
-    duals = relaxed.duals
-    if len(run.duals) and smoothing:
-        duals = smoothing * run.duals + (1 - smoothing) * relaxed.duals
-    # Below this floor a column cannot lift the bound above what the pool reaches already.
-    floor = (relaxed.value - float(duals.sum())) / run.groups
-    floor = floor if run.exactly else max(0.0, floor)
-    largest, found = run.pricing.price(duals, floor, run.watch)
-    bound = float(duals.sum()) + run.groups * (largest if run.exactly else max(0.0, largest))
-    if bound < run.bound:
-        run.bound, run.duals, run.largest = bound, duals, largest
-    return found if len(found) or np.isfinite(largest) else None
+def _worth_of_interest(run: Generation, relaxed: Relaxed) -> float:
+    """Only columns of a larger reduced worth can lift the linear program above what it reaches already."""
+    return (relaxed.value - float(relaxed.duals.sum())) / run.groups
 
 
-def _neighbours(run: Generation, relaxed: Relaxed) -> Columns:
-    """Networks that differ in one or two elements from those the linear program uses."""
+def _promising(run: Generation, relaxed: Relaxed) -> Columns:
+    """Improving columns from guesses: near those in use, else from a beam."""
     used = np.unique(run.pool.train[relaxed.weights > 1e-9])
-    singles = 1 << np.arange(run.elements.count, dtype=np.int64)
-    flipped = used[:, None] ^ singles
-    inside = (used[:, None] & singles) != 0
-    moved = []
-    for mask, row in zip(used, inside, strict=True):
-        moved.append((mask ^ singles[row][:, None] ^ singles[~row]).ravel())
-    masks = np.unique(np.concatenate([flipped.ravel(), *moved, singles]))
-    return evaluated(run.elements, masks[masks > 0], relaxed.duals)
+    near = _improving(run, relaxed, neighbours(run.elements, used, relaxed.duals))
+    if len(near):
+        return near
+    floor = _worth_of_interest(run, relaxed) + run.tolerance
+    return _improving(run, relaxed, beam(run.elements, relaxed.duals, floor))
 
 
 def _improving(run: Generation, relaxed: Relaxed, columns: Columns) -> Columns:
     """The columns that the linear program lacks, those of largest reduced worth."""
     columns = columns.take(~_known(run.pool, columns))
     reduced = columns.reduced(relaxed.duals)
-    threshold = (relaxed.value - float(relaxed.duals.sum())) / run.groups
-    rows = np.flatnonzero(reduced > threshold + run.tolerance)
-    best = rows[np.argsort(-reduced[rows], kind="stable")[:NEIGHBOURS_A_ROUND]]
+    rows = np.flatnonzero(reduced > _worth_of_interest(run, relaxed) + run.tolerance)
+    best = rows[np.argsort(-reduced[rows], kind="stable")[:COLUMNS_A_ROUND]]
     return columns.take(best)
 
 
@@ -160,22 +135,57 @@ def _known(pool: Columns, columns: Columns) -> AnyArray:
     return np.asarray(same & (pool.values[order][place] >= columns.values - 1e-12))
 
 
-def _decide(run: Generation) -> None:
-    """The relaxation is not whole: list every column of a possibly better selection and choose among them."""
-    others = run.largest if run.exactly else max(0.0, run.largest)
-    floor = run.value - float(run.duals.sum()) - (run.groups - 1) * others
-    columns = run.pricing.above(run.duals, floor, MOST_FINAL_COLUMNS, run.watch)
+def _searched(run: Generation, relaxed: Relaxed) -> Columns:
+    """Improving columns from complete searches; without any, the question is decided or out of reach."""
+    if run.searches == 0:
+        _choose(run, run.pool, POOL_SECONDS)
+    run.searches += 1
+    floor = _worth_of_interest(run, relaxed)
+    floor = floor if run.exactly else max(0.0, floor)
+    # Listing all is one search instead of two where few columns qualify, and hopeless where many do.
+    near = relaxed.value - run.value <= NEAR * abs(relaxed.value)
+    fresh = _listed(run, relaxed, floor) if near else None
+    if fresh is None:
+        fresh = _priced(run, relaxed, floor)
+        if not near and not len(fresh) and not run.proven:
+            fresh = _listed(run, relaxed, floor) or no_columns()
+    return fresh
+
+
+def _listed(run: Generation, relaxed: Relaxed, floor: float) -> Columns | None:
+    """List every column that a better selection could hold; None where that is too many.
+
+    The list holds each improving column too. If there is none, the linear program is solved, its value is a
+    bound, and the best selection from the list is the answer.
+    """
+    paid = float(relaxed.duals.sum())
+    least = min(floor, run.value - paid - (run.groups - 1) * floor) - run.tolerance
+    columns = run.pricing.above(relaxed.duals, least, MOST_FINAL_COLUMNS, run.watch)
     if columns is None:
-        return
-    rows, proven = _whole(run, columns)
+        return None
+    largest = max(floor, float(columns.reduced(relaxed.duals).max(initial=floor)))
+    run.limit(paid + run.groups * largest)
+    fresh = _improving(run, relaxed, columns)
+    if not len(fresh) and not run.proven and _choose(run, columns, run.watch.left):
+        run.limit(run.value)
+    return fresh
+
+
+def _priced(run: Generation, relaxed: Relaxed, floor: float) -> Columns:
+    """Improving columns of large worth, and a bound where the search was complete."""
+    # A little above the floor, so that rounding does not bring back the columns in use.
+    above = floor + run.tolerance / (2 * run.groups)
+    largest, columns = run.pricing.price(relaxed.duals, above, run.watch)
+    run.limit(float(relaxed.duals.sum()) + run.groups * largest)
+    return _improving(run, relaxed, columns)
+
+
+def _choose(run: Generation, columns: Columns, seconds: float) -> bool:
+    """Offer the best selection among these columns; whether there is provably no better one among them."""
+    if not len(columns):
+        return True
+    limit = min(seconds, run.watch.left)
+    rows, proven = solve_whole(columns, run.elements.count, run.groups, exactly=run.exactly, seconds=limit)
     if rows is not None:
         run.offer(rows, columns)
-    if proven:
-        run.bound = run.value
-
-
-def _whole(run: Generation, columns: Columns) -> tuple[AnyArray | None, bool]:
-    if not len(columns):
-        return None, True
-    seconds = run.watch.left
-    return solve_whole(columns, run.elements.count, run.groups, exactly=run.exactly, seconds=seconds)
+    return proven
