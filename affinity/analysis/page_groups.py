@@ -213,14 +213,15 @@ def proof(grouping: Grouping, wish: Wish) -> str:
     if grouping.score is None:
         return ""
     time = f" Found in {grouping.seconds:.2g} seconds." if grouping.seconds is not None else ""
+    rest = " ".join([time, *grouping.notes])
     plain = wish.limits.objective == "mean_affinity" and not wish.limits.charges
     what = "mean predicted gain" if plain else f"score ({_objective_words(wish.limits)})"
     if grouping.optimal:
-        return f"Proven best: no allowed grouping into this many networks has a higher {what}.{time}"
+        return f"Proven best: no allowed grouping into this many networks has a higher {what}.{rest}"
     if grouping.bound is not None:
         return (
             f"The best grouping found so far. Its {what} is {number(grouping.score)}; none can have more "
-            f"than {number(grouping.bound)}.{time}"
+            f"than {number(grouping.bound)}.{rest}"
         )
     return f"A good grouping without a proof; a better one may exist.{time}"
 

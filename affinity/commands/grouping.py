@@ -45,6 +45,7 @@ def group_command(options: Options) -> Answer:
         "bound": found.bound,
         "optimal": found.optimal,
         "seconds": found.seconds,
+        "notes": list(found.notes),
         "objective": found.objective,
         "mean_gain": view.score,
         "low": low,
@@ -69,7 +70,7 @@ def _interval(options: Options, matrix: AffinityMatrix, found: Grouping) -> tupl
 def _text(found: Grouping, sentence: str) -> str:
     lines = [", ".join(group.train) for group in found.groups]
     proof = "proven best" if found.optimal else f"at most {found.bound} is possible"
-    return "\n".join([*lines, f"score {found.score:.6g}, {proof}", sentence])
+    return "\n".join([*lines, f"score {found.score:.6g}, {proof}", *found.notes, sentence])
 
 
 def _limits(options: Options, tasks: Sequence[str]) -> Limits:

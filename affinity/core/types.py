@@ -225,6 +225,7 @@ class Grouping:
         seconds: search time.
         stability: (N, N) share of bootstrap samples in which two tasks are grouped together, or None.
         label: the user's name for it.
+        notes: sentences of the search that a reader has to see beside the score.
     """
 
     tasks: tuple[str, ...]
@@ -240,6 +241,7 @@ class Grouping:
     stability: FloatArray | None = None
     label: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         known, served = set(self.tasks), [task for group in self.groups for task in group.serve]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from affinity.core.types import AnyArray, FloatArray
+from affinity.core.types import AnyArray
 from affinity.grouping._elements import Elements
 from affinity.grouping._limits import Watch
 from affinity.grouping._master import Relaxed, solve_relaxed, solve_whole, whole_columns
@@ -34,7 +34,7 @@ class Generation:
 
     Attributes:
         elements: the problem, scaled so that the largest affinity is about 1.
-        pricing: complete search over all networks.
+        pricing: complete search over all networks; without one there is no bound, only good selections.
         groups: budget of networks.
         watch: when to stop.
         pool: columns so far.
@@ -43,10 +43,11 @@ class Generation:
         bound: no selection is worth more.
         rounds: linear programs solved.
         searches: complete searches begun.
+        guessed: what no selection would exceed if there were no other networks than those that guesses find.
     """
 
     elements: Elements
-    pricing: Pricing
+    pricing: Pricing | None
     groups: int
     watch: Watch
     pool: Columns
@@ -55,6 +56,7 @@ class Generation:
     bound: float = np.inf
     rounds: int = 0
     searches: int = 0
+    guessed: float | None = None
 
     @property
     def exactly(self) -> bool:
@@ -85,7 +87,7 @@ class Generation:
 
 def generate(run: Generation) -> None:
     """Bring bound and best selection together; both are valid whenever it returns."""
-    while not run.watch.stopped() and not run.proven:
+    while not run.watch.stopped():
         run.rounds += 1
         relaxed = solve_relaxed(run.pool, run.elements.count, run.groups, exactly=run.exactly)
         whole = whole_columns(relaxed)
@@ -96,7 +98,7 @@ def generate(run: Generation) -> None:
         fresh = _promising(run, relaxed)
         if not len(fresh):
             fresh = _searched(run, relaxed)
-        if not len(fresh):
+        if run.proven or not len(fresh):
             return
         run.pool = joined(run.pool, fresh)
 
@@ -137,22 +139,25 @@ def _known(pool: Columns, columns: Columns) -> AnyArray:
 
 def _searched(run: Generation, relaxed: Relaxed) -> Columns:
     """Improving columns from complete searches; without any, the question is decided or out of reach."""
+    run.guessed = relaxed.value
     if run.searches == 0:
         _choose(run, run.pool, POOL_SECONDS)
+    if run.pricing is None:
+        return no_columns()
     run.searches += 1
     floor = _worth_of_interest(run, relaxed)
     floor = floor if run.exactly else max(0.0, floor)
     # Listing all is one search instead of two where few columns qualify, and hopeless where many do.
     near = relaxed.value - run.value <= NEAR * abs(relaxed.value)
-    fresh = _listed(run, relaxed, floor) if near else None
+    fresh = _listed(run, run.pricing, relaxed, floor) if near else None
     if fresh is None:
-        fresh = _priced(run, relaxed, floor)
+        fresh = _priced(run, run.pricing, relaxed, floor)
         if not near and not len(fresh) and not run.proven:
-            fresh = _listed(run, relaxed, floor) or no_columns()
+            fresh = _listed(run, run.pricing, relaxed, floor) or no_columns()
     return fresh
 
 
-def _listed(run: Generation, relaxed: Relaxed, floor: float) -> Columns | None:
+def _listed(run: Generation, pricing: Pricing, relaxed: Relaxed, floor: float) -> Columns | None:
     """List every column that a better selection could hold; None where that is too many.
 
     The list holds each improving column too. If there is none, the linear program is solved, its value is a
@@ -160,7 +165,7 @@ def _listed(run: Generation, relaxed: Relaxed, floor: float) -> Columns | None:
     """
     paid = float(relaxed.duals.sum())
     least = min(floor, run.value - paid - (run.groups - 1) * floor) - run.tolerance
-    columns = run.pricing.above(relaxed.duals, least, MOST_FINAL_COLUMNS, run.watch)
+    columns = pricing.above(relaxed.duals, least, MOST_FINAL_COLUMNS, run.watch)
     if columns is None:
         return None
     largest = max(floor, float(columns.reduced(relaxed.duals).max(initial=floor)))
@@ -171,11 +176,11 @@ def _listed(run: Generation, relaxed: Relaxed, floor: float) -> Columns | None:
     return fresh
 
 
-def _priced(run: Generation, relaxed: Relaxed, floor: float) -> Columns:
+def _priced(run: Generation, pricing: Pricing, relaxed: Relaxed, floor: float) -> Columns:
     """Improving columns of large worth, and a bound where the search was complete."""
     # A little above the floor, so that rounding does not bring back the columns in use.
     above = floor + run.tolerance / (2 * run.groups)
-    largest, columns = run.pricing.price(relaxed.duals, above, run.watch)
+    largest, columns = pricing.price(relaxed.duals, above, run.watch)
     run.limit(float(relaxed.duals.sum()) + run.groups * largest)
     return _improving(run, relaxed, columns)
 

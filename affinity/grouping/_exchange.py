@@ -27,6 +27,7 @@ _HASH = re.compile(r"[0-9a-f]{6,64}")
 _CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _WORD = re.compile(r"[\w.+ -]{1,64}")
 _VERSION = "version "
+MAX_NOTES = 20
 
 
 def to_grouping(
@@ -74,6 +75,7 @@ def to_grouping(
         stability=stability,
         label=label,
         provenance=dict(provenance or {}),
+        notes=solution.notes,
     )
 
 
@@ -104,6 +106,7 @@ def write_grouping(grouping: Grouping) -> str:
             "bound": grouping.bound,
             "optimal": grouping.optimal,
             "seconds": grouping.seconds,
+            "notes": list(grouping.notes),
             "stability": grouping.stability,
             "run": _matching(known.get("run"), _RUN_ID),
             "config_hash": _matching(known.get("config_hash"), _HASH),
@@ -205,6 +208,7 @@ def _from_json(text: str, where: str, tasks: Sequence[str] | None) -> Grouping:
         "seconds": content.number("seconds"),
         "stability": _stability(content, len(names)),
         "provenance": _provenance(content),
+        "notes": _notes(content),
     }
     return _grouping(where, names if tasks is None else tuple(tasks), groups, details)
 
@@ -257,6 +261,12 @@ def _stability(content: Fields, size: int) -> FloatArray | None:
     shares = shares.reshape(size, size)
     shares.setflags(write=False)
     return shares
+
+
+def _notes(content: Fields) -> tuple[str, ...]:
+    if content.value("notes") is None:
+        return ()
+    return content.texts("notes", MAX_NOTES, 10 * MAX_NAME_LENGTH)
 
 
 def _provenance(content: Fields) -> dict[str, str]:

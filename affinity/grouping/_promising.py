@@ -1,4 +1,4 @@
-"""Networks that are probably worth their price, found in milliseconds; a complete search then has little to do."""
+"""Networks that are probably worth their price, found in milliseconds, before a complete search is asked."""
 
 import numpy as np
 

@@ -22,6 +22,8 @@ from affinity.grouping._tables import overlapping_values, partition_values
 
 MAX_SUBSET_ELEMENTS = 10
 STARTS = 32
+# Bits of a mask that NumPy can count with.
+MAX_MASK_ELEMENTS = 62
 
 
 def by_subsets(elements: Elements, watch: Watch) -> GroupingSolution:
@@ -66,11 +68,13 @@ def by_columns(problem: GroupingProblem, watch: Watch, *, seed: int = 0) -> Grou
     start = _start(elements, seed, watch)
     pricing = _pricing(elements)
     chosen, bound, proven = start, np.inf, False
-    if pricing is not None:
+    notes: tuple[str, ...] = ()
+    if elements.count <= MAX_MASK_ELEMENTS:
         run = _generation(elements, pricing, start, watch)
         generate(run)
         chosen, proven = run.chosen or start, run.proven
-        bound = run.bound / small.size if problem.objective in MEAN_OBJECTIVES else run.bound
+        count = small.size if problem.objective in MEAN_OBJECTIVES else 1
+        bound, notes = run.bound / count, _likely(run, unit / count)
     if not chosen:
         if proven or (np.isfinite(bound) and not watch.reason):
             raise infeasible()
@@ -86,6 +90,17 @@ def by_columns(problem: GroupingProblem, watch: Watch, *, seed: int = 0) -> Grou
         bound=score if proven else max(score, bound * unit),
         optimal=proven,
         stopped=watch.reason,
+        notes=notes,
+    )
+
+
+def _likely(run: Generation, unit: float) -> tuple[str, ...]:
+    """What guesses say where there is no proof."""
+    if run.proven or run.guessed is None:
+        return ()
+    return (
+        f"The limit is likely a score of {run.guessed * unit:.4g}: guesses at networks of every size found "
+        "none that would allow more. That is no proof.",
     )
 
 
@@ -136,7 +151,7 @@ def _pricing(elements: Elements) -> Pricing | None:
     return None
 
 
-def _generation(elements: Elements, pricing: Pricing, start: Chosen, watch: Watch) -> Generation:
+def _generation(elements: Elements, pricing: Pricing | None, start: Chosen, watch: Watch) -> Generation:
     masks = np.array([1 << index for index in range(elements.count)], dtype=np.int64)
     pool = evaluated(elements, masks, np.full(elements.count, -np.inf))
     train = np.array([item[0] for item in start], dtype=np.int64)

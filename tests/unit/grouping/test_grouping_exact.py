@@ -123,6 +123,24 @@ def test_twenty_tasks_in_overlapping_networks_are_proven():
     assert solution.bound == pytest.approx(solution.score)
 
 
+def test_where_overlap_has_no_proof_the_likely_limit_is_said_and_the_bound_holds():
+    affinity = np.random.default_rng(0).normal(size=(30, 30))
+    solution = solve(GroupingProblem(affinity=affinity, groups=8, overlap=True))
+    assert not solution.optimal
+    assert solution.bound > solution.score
+    assert "likely" in solution.notes[0]
+    # more networks than the partition form may use can only help
+    assert solution.score >= solve(GroupingProblem(affinity=affinity, groups=8)).score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_forty_random_tasks_into_eight_networks_are_proven(seed):
+    affinity = np.random.default_rng(seed).normal(size=(40, 40))
+    solution = solve(GroupingProblem(affinity=affinity, groups=8, time_limit=300))
+    assert solution.optimal
+
+
 def test_a_hundred_tasks_without_a_binding_budget_are_proven_with_pairs_and_triples():
     rng = np.random.default_rng(0)
     solution = solve(GroupingProblem(affinity=rng.normal(size=(100, 100)), groups=100))

@@ -45,7 +45,7 @@ def exact_projector() -> object:
         ("aligned_mtl", {}, lambda: aggregation.AlignedMTL(), 1e-9),
         ("aligned_mtl", {"scale": "median"}, lambda: aggregation.AlignedMTL(scale_mode="median"), 1e-9),
         # Frank-Wolfe still errs after 20,000 rounds where a weight is zero; see the test of lengths below.
-            ("mgda", {}, lambda: aggregation.MGDA(epsilon=1e-12, max_iters=20_000), 5e-3),
+        ("mgda", {}, lambda: aggregation.MGDA(epsilon=1e-12, max_iters=20_000), 5e-3),
         ("upgrad", {}, lambda: aggregation.UPGrad(projector=exact_projector()), 1e-8),
         ("dualproj", {}, lambda: aggregation.DualProj(projector=exact_projector()), 1e-8),
     ],
