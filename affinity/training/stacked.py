@@ -22,8 +22,11 @@ from affinity.training.losses import TaskLosses
 from affinity.training.network import MultiTaskNetwork, layers_of
 from affinity.training.stacked_trunk import StackedTrunk
 
-# Values that one chunk of stacked networks may hold in its largest layer: 64 million floats are 256 MB.
-CHUNK_VALUES = 64_000_000
+# Values that one chunk of stacked networks may hold in its largest layer. Two million floats are 8 MB, about
+# what a cache holds; larger chunks are slower because fresh memory has to be cleared.
+CHUNK_VALUES = 2_000_000
+# Features of stepped trunks are kept for the next probe up to so many values, 256 MB of floats.
+KEPT_VALUES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class StackedAccess(StepAccess):
         self._network = network
         self._task_losses = losses
         self._batches = batches
-        self._known_features: dict[Split, tuple[Sequence[Tensor], Tensor]] = {}
+        self._known_features: dict[Split, tuple[Sequence[Tensor], list[Tensor]]] = {}
         self._trunk = StackedTrunk(network.trunk, self._shared)
 
     def losses(self, split: Split = "train") -> FloatArray:
@@ -89,14 +92,19 @@ class StackedAccess(StepAccess):
         """
         _, outputs, losses = self._forward
         finite = torch.isfinite(losses.detach())
-        total = torch.where(finite, losses, 0.0).sum()
+        with torch.enable_grad():
+            total = torch.where(finite, losses, 0.0).sum()
         return torch.autograd.grad(total, outputs, retain_graph=True)[0]
 
     def _gradients(self) -> list[Tensor]:
         absent = ~torch.isfinite(self._forward[2].detach())
-        cotangents = self._feature_gradients()
+        batch = self._batches["train"]
         with torch.no_grad():
-            gradients = self._trunk.gradients(cotangents)
+            parts = [
+                self._trunk.gradients(self._feature_gradients(chunk))
+                for chunk in self._chunks(len(self._tasks), batch)
+            ]
+        gradients = [torch.cat(found) if len(found) > 1 else found[0] for found in zip(*parts, strict=True)]
         if not bool(absent.any()):
             return gradients
         return [
@@ -106,7 +114,7 @@ class StackedAccess(StepAccess):
 
     def gram_by_layers(self) -> FloatArray:
         """(N, N) inner products of the tasks' gradients, without keeping the gradients for later probes."""
-        cotangents = self._feature_gradients()
+        cotangents = self._feature_gradients(slice(None))
         with torch.no_grad():
             gram = self._trunk.gram(cotangents).cpu().numpy()
         absent = ~np.isfinite(self.losses())
@@ -114,17 +122,17 @@ class StackedAccess(StepAccess):
         gram[:, absent] = np.nan
         return gram
 
-    def _feature_gradients(self) -> Tensor:
-        """(N, B, width): the gradient of each task's loss with respect to the shared features."""
+    def _feature_gradients(self, chunk: slice) -> Tensor:
+        """(M, B, width): the gradient of each of these tasks' losses with respect to the shared features."""
         weight = self._network.stacked_heads()[0].detach()
         per_output = self._output_gradients
         starts, tasks = self._task_losses.starts, self._task_losses.tasks
         if all(task.outputs == 1 for task in tasks):
-            return per_output.T.unsqueeze(-1) * weight.unsqueeze(1)
+            return (weight[chunk].T.unsqueeze(-1) * per_output.T[chunk].contiguous()).permute(1, 2, 0)
         return torch.stack(
             [
                 per_output[:, start : start + task.outputs] @ weight[start : start + task.outputs]
-                for start, task in zip(starts, tasks, strict=True)
+                for start, task in list(zip(starts, tasks, strict=True))[chunk]
             ]
         )
 
@@ -143,24 +151,26 @@ class StackedAccess(StepAccess):
         targets = self._batches[split].targets
         return np.concatenate(
             [
-                _numpy(self._task_losses(torch.nn.functional.linear(features, *heads), targets))
+                _numpy(self._task_losses(_outputs(features, *heads), targets))
                 for features in self._features_after(stepped, split)
             ]
         )
 
     def _features_after(self, stepped: Sequence[Tensor], split: Split) -> Iterator[Tensor]:
-        """Features of the stepped trunks by chunks; kept where one chunk holds all, for the next probe."""
+        """Features of the stepped trunks by chunks; kept for the next probe where they are not too many."""
         known = self._known_features.get(split)
         if known is not None and known[0] is stepped:
-            yield known[1]
+            yield from known[1]
             return
-        batch = self._batches[split]
-        chunks = self._chunks(len(stepped[0]) if stepped else len(self._tasks), batch)
-        for chunk in chunks:
+        batch, kept = self._batches[split], list[Tensor]()
+        count = len(stepped[0]) if stepped else len(self._tasks)
+        for chunk in self._chunks(count, batch):
             features = self._stacked_features(stepped, chunk, batch.inputs)
-            if len(chunks) == 1:
-                self._known_features[split] = (stepped, features)
+            if count * features[0].numel() <= KEPT_VALUES:
+                kept.append(features)
             yield features
+        if kept:
+            self._known_features[split] = (stepped, kept)
 
     def _stepped_heads(self) -> tuple[Tensor, Tensor]:
         """All heads after each has taken its own task's optimiser step."""
@@ -188,6 +198,11 @@ class StackedAccess(StepAccess):
         positions = batch.inputs[0, 0].numel() if batch.inputs.dim() > 2 else 1
         size = max(1, CHUNK_VALUES // max(1, len(batch.inputs) * widest * positions))
         return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _outputs(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """(M, B, O) outputs of all heads on (M, B, width) features that lie in memory as (M, width, B)."""
+    return (torch.matmul(weight, features.transpose(1, 2)) + bias.unsqueeze(-1)).transpose(1, 2)
 
 
 def _numpy(values: Tensor) -> FloatArray:

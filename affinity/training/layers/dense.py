@@ -1,4 +1,8 @@
-"""Linear layers as batched matrix products, and layers that work element by element."""
+"""Linear layers as matrix products for all tasks, and layers that work element by element.
+
+Values of (N, B, features) lie in memory with the features first, (features, N, B): then one plain matrix
+product serves all tasks, forwards and backwards. Elementwise operations keep that order.
+"""
 
 from dataclasses import dataclass
 
@@ -30,16 +34,17 @@ class LinearLayer(Layer):
     def pull_back(self, cotangents: Tensor, *, inputs_too: bool) -> tuple[Parameters, Tensor | None]:
         assert self._inputs is not None
         count, samples, outputs = cotangents.shape
+        ordered = cotangents.permute(2, 0, 1)
         gradients = {}
         if "weight" in self.names:
-            shared = self._inputs.expand(count, *self._inputs.shape)
-            gradients["weight"] = torch.bmm(cotangents.transpose(1, 2), shared)
+            product = ordered.reshape(outputs * count, samples) @ self._inputs
+            gradients["weight"] = product.view(outputs, count, -1).transpose(0, 1)
         if "bias" in self.names:
-            gradients["bias"] = cotangents.sum(dim=1)
+            gradients["bias"] = ordered.sum(dim=2).T
         if not inputs_too:
             return gradients, None
-        flat = cotangents.reshape(count * samples, outputs) @ self.module.weight.detach()
-        return gradients, flat.view(count, samples, -1)
+        flat = self.module.weight.detach().T @ ordered.reshape(outputs, count * samples)
+        return gradients, flat.view(-1, count, samples).permute(1, 2, 0)
 
     def stacked(self, inputs: Tensor, parameters: Parameters, *, common: bool) -> Tensor:
         weight = parameters.get("weight")
@@ -51,10 +56,16 @@ class LinearLayer(Layer):
             flat = functional.linear(inputs, self.module.weight)
             product = flat.expand(len(next(iter(parameters.values()))), *flat.shape) if common else flat
             return product if bias is None else product + _beside(bias, "bias" in parameters)
-        copies = inputs.expand(len(weight), *inputs.shape) if common else inputs
-        if bias is None:
-            return torch.bmm(copies, weight.transpose(1, 2))
-        return torch.baddbmm(_beside(bias, "bias" in parameters), copies, weight.transpose(1, 2))
+        output = self._of_one_input(inputs, weight) if common else torch.bmm(weight, inputs.transpose(1, 2))
+        if bias is not None:
+            output += bias.unsqueeze(-1)
+        return output.transpose(1, 2)
+
+    def _of_one_input(self, inputs: Tensor, weight: Tensor) -> Tensor:
+        """(M, out, B): the copies' weights one above the other are one matrix."""
+        count, outputs = weight.shape[:2]
+        rows = weight.transpose(0, 1).reshape(outputs * count, -1) @ inputs.T
+        return rows.view(outputs, count, -1).transpose(0, 1)
 
 
 @dataclass(slots=True)
@@ -68,7 +79,8 @@ class ElementwiseLayer(Layer):
         start = inputs.detach().clone().requires_grad_()
         with torch.enable_grad():
             output: Tensor = self.module(start.clone())
-        self._slope = torch.autograd.grad(output.sum(), start)[0]
+        slope = torch.autograd.grad(output.sum(), start)[0]
+        self._slope = slope.T.contiguous().T if slope.dim() == 2 else slope
         return output.detach()
 
     def pull_back(self, cotangents: Tensor, *, inputs_too: bool) -> tuple[Parameters, Tensor | None]:
@@ -86,7 +98,8 @@ class DropoutLayer(ElementwiseLayer):
 
     def stacked(self, inputs: Tensor, parameters: Parameters, *, common: bool) -> Tensor:
         one = inputs if common else inputs[0]
-        mask: Tensor = self.module(torch.ones_like(one))
+        # In plain order, because random numbers are drawn in the order of memory.
+        mask: Tensor = self.module(torch.ones_like(one, memory_format=torch.contiguous_format))
         return inputs * mask
 
 
