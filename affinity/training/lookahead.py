@@ -37,7 +37,7 @@ def lookahead(
         # As in torch, the sign is turned before momentum and weight decay join in.
         gradient = -given if group.get("maximize") else given
         if plain or not isinstance(optimizer, optim.SGD | optim.Adam):
-            stepped.append(parameter.detach() - float(group["lr"]) * gradient)
+            stepped.append(torch.sub(parameter.detach(), gradient, alpha=float(group["lr"])))
         elif isinstance(optimizer, optim.Adam):
             stepped.append(_adam(parameter, gradient, optimizer, group))
         else:
@@ -60,7 +60,7 @@ def _sgd(parameter: nn.Parameter, gradient: Tensor, optimizer: optim.SGD, group:
         else:
             velocity = group["momentum"] * buffer + (1 - group["dampening"]) * direction
         direction = direction + group["momentum"] * velocity if group["nesterov"] else velocity
-    return value - float(group["lr"]) * direction
+    return torch.sub(value, direction, alpha=float(group["lr"]))
 
 
 def _adam(parameter: nn.Parameter, gradient: Tensor, optimizer: optim.Adam, group: dict[str, Any]) -> Tensor:

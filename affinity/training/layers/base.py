@@ -30,7 +30,7 @@ class Layer(ABC):
         """Gradients of N scalars from their gradients with respect to the output of the last `forward`.
 
         Args:
-            cotangents: (N, *output shape).
+            cotangents: (N, *output shape); may be overwritten.
             inputs_too: the gradient with respect to the input is wanted as well.
 
         Returns:
@@ -42,7 +42,8 @@ class Layer(ABC):
         """The outputs of M copies of the layer, (M, *output shape).
 
         Args:
-            inputs: (*input shape) when `common`, the same for all copies; (M, *input shape) otherwise.
+            inputs: (*input shape) when `common`, the same for all copies; (M, *input shape) otherwise, and then
+                they may be overwritten.
             parameters: (M, *shape) for every trainable parameter.
             common: the copies share their input.
         """
