@@ -42,8 +42,8 @@ class Layer(ABC):
         """The outputs of M copies of the layer, (M, *output shape).
 
         Args:
-            inputs: (*input shape) when `common`, the same for all copies; (M, *input shape) otherwise, and then
-                they may be overwritten.
+            inputs: (*input shape) when `common`, the same for all copies; otherwise (M, *input shape), which
+                may be overwritten.
             parameters: (M, *shape) for every trainable parameter.
             common: the copies share their input.
         """
