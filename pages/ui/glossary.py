@@ -33,6 +33,8 @@ WORDS: dict[str, str] = {
     "step": "One update of the network's parameters.",
     "seed": "The number that fixes all random choices. Several seeds show how much of a result is luck.",
     "method": "How the losses or gradients of the tasks are combined into one update.",
+    "Pareto set": "The best compromises: nowhere else can one loss fall without another rising.",
+    "front": "The losses of the best compromises. A method that ends off it leaves something for nothing.",
     "probe": "A quantity that is written down while training; it never changes the training.",
     "bound": "No grouping can score more than this. Where the score equals it, the score is proven best.",
     "adjusted Rand index": "Whether two groupings put the same tasks together: 1 the same, 0 as by chance.",

@@ -98,6 +98,15 @@ PAGES: tuple[Page, ...] = (
         section="Decide",
     ),
     Page(
+        key="try_method",
+        path="pages/try_method.py",
+        label="Try a method",
+        question="What would each method do?",
+        about="Training methods on small problems whose right answer is known, step by step.",
+        icon=":material/route:",
+        section="Reference",
+    ),
+    Page(
         key="methods",
         path="pages/methods.py",
         label="Methods",

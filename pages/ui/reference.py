@@ -14,6 +14,7 @@ from affinity.measures import MEASURES
 from affinity.methods import METHODS
 from affinity.models import MODELS
 from affinity.probes import PROBES
+from affinity.problems import PROBLEMS
 from pages.ui import messages, state
 
 SHELVES: dict[str, tuple[str, str, Mapping[str, Entry]]] = {
@@ -23,6 +24,11 @@ SHELVES: dict[str, tuple[str, str, Mapping[str, Entry]]] = {
         MEASURES,
     ),
     "probes": ("Recorded quantities", "What a training writes down while it runs.", PROBES),
+    "problems": (
+        "Problems with known answers",
+        "Losses written as formulas, to see what a method does where the right answer is known.",
+        PROBLEMS,
+    ),
     "methods": ("Training methods", "How the tasks' losses or gradients become one update.", METHODS),
     "grouping": ("Grouping algorithms", "How the tasks that share a network are found.", GROUPERS),
     "datasets": ("Datasets", "What can be trained on without a download.", DATASETS),

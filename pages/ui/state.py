@@ -50,6 +50,12 @@ URL_KEYS: Final[dict[str, str]] = {
     "against": "what the retrained grouping is compared with",
     "others": "runs that are compared",
     "shelf": "the part of the methods page",
+    "toy": "the problem that methods are tried on",
+    "tried": "the methods that are tried",
+    "toy_steps": "how many steps they take; 0 = as the problem's source",
+    "toy_lr": "their learning rate; 0 = as the problem's source",
+    "toy_optimizer": "what steps along their directions; empty = as the problem's source",
+    "toy_starts": "how many random starts; 0 = those of the source",
 }
 
 # session only: lost on reload without loss of work
@@ -61,6 +67,7 @@ SESSION_KEYS: Final[dict[str, str]] = {
     "opened": "a pair was opened by a click in the graph",
     "table": "the table that was uploaded to train on",
     "uploads": "how many uploads were taken, so that the uploader starts empty again",
+    "toy_shown": "up to which kept step the ways are drawn",
     "started": "the last training that was started, against double clicks",
 }
 

@@ -11,7 +11,18 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("", "runs", "train", "affinity", "conflicts", "groups", "compare", "validate", "methods")
+PAGES = (
+    "try_method",
+    "methods",
+    "",
+    "runs",
+    "train",
+    "affinity",
+    "conflicts",
+    "groups",
+    "compare",
+    "validate",
+)
 
 
 @pytest.fixture(scope="module")

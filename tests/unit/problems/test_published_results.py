@@ -88,7 +88,8 @@ def test_smooth_tchebycheff_reaches_the_published_area(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["f4", "f5", "f6"])
 def test_a_weighted_sum_finds_only_the_ends_of_a_concave_front(name):
-    area, different, _ = published.fronts(name, "weighted_sum")
+    # 1000 steps are too few on F6 where both weights are nearly equal
+    area, different, _ = published.fronts(name, "weighted_sum", steps=3000)
     assert area == pytest.approx(0.21, abs=0.005)
     assert different <= 5
 
