@@ -9,10 +9,12 @@ from affinity.figures.landscape import OUTCOME_SYMBOLS, landscape, loss_space
 def test_every_method_has_a_line_of_its_own_and_ends_marked_by_outcome():
     view = try_methods("chain", ["mgda", "rp_mgda"])
     figure = landscape(view)
-    lines = [trace for trace in figure.data if trace.type == "scatter" and trace.showlegend is None]
+    lines = [
+        trace for trace in figure.data if getattr(trace, "mode", "") == "lines" and trace.showlegend is None
+    ]
     assert [line.name for line in lines] == ["MGDA", "RP-MGDA"]
     assert len({line.line.dash for line in lines}) == 2
-    ends = [trace for trace in figure.data if trace.mode == "markers"]
+    ends = [trace for trace in figure.data if getattr(trace, "mode", "") == "markers"]
     assert list(ends[0].marker.symbol) == [OUTCOME_SYMBOLS[end.outcome] for end in view.ends[:5]]
     assert {"x", "star"} <= set(ends[0].marker.symbol)
 
