@@ -92,6 +92,9 @@ class ProbeAccess(Protocol):
     def proximal_losses(self, split: Split = "train") -> FloatArray:
         """(N, N) [source, affected] losses after source's own optimiser step: shared part and its head."""
 
+    def half_cosines(self) -> FloatArray:
+        """(N,) cosine between each task's gradients on two halves of the batch; NaN = not known."""
+
     def curvature(self) -> FloatArray:
         """() mean curvature of the sum of the losses along the optimiser's joint step of the shared part."""
 

@@ -112,6 +112,14 @@ class StepAccess(ABC):
         np.fill_diagonal(after, own)
         return after
 
+    def half_cosines(self) -> FloatArray:
+        """(N,) cosine between each task's gradients on two halves of the batch.
+
+        NaN where a half has no label of the task, where a gradient is zero, and where the batch cannot be
+        split: a loop hands over losses, not samples.
+        """
+        return np.full(len(self._tasks), np.nan)
+
     def curvature(self) -> FloatArray:
         """() 2 (L(t + s) - L(t) - g . s) / |s|² with L the sum of the losses and s the joint step.
 

@@ -25,6 +25,8 @@ from affinity.training.stacked_trunk import StackedTrunk
 # Values that one chunk of stacked networks may hold in its largest layer. Two million floats are 8 MB, about
 # what a cache holds; larger chunks are slower because fresh memory has to be cleared.
 CHUNK_VALUES = 2_000_000
+# Batch normalisation needs two samples in each half.
+LEAST_SPLIT = 4
 # Features of stepped trunks are kept for the next probe up to so many values, 256 MB of floats.
 KEPT_VALUES = 64_000_000
 
@@ -122,6 +124,22 @@ class StackedAccess(StepAccess):
         gram[:, absent] = np.nan
         return gram
 
+    def half_cosines(self) -> FloatArray:
+        """See `StepAccess.half_cosines`; every other sample of the batch is in the same half."""
+        batch = self._batches["train"]
+        if len(batch.inputs) < LEAST_SPLIT or not self._shared:
+            return super().half_cosines()
+        halves = [
+            StackedAccess(
+                self._network,
+                self._task_losses,
+                self._optimizer,
+                batches={"train": Batch(batch.inputs[first::2], batch.targets[first::2])},
+            ).gradients
+            for first in (0, 1)
+        ]
+        return _cosines(*halves)
+
     def _feature_gradients(self, chunk: slice) -> Tensor:
         """(M, B, width): the gradient of each of these tasks' losses with respect to the shared features."""
         weight = self._network.stacked_heads()[0].detach()
@@ -203,6 +221,22 @@ class StackedAccess(StepAccess):
 def _outputs(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """(M, B, O) outputs of all heads on (M, B, width) features that lie in memory as (M, width, B)."""
     return (torch.matmul(weight, features.transpose(1, 2)) + bias.unsqueeze(-1)).transpose(1, 2)
+
+
+def _cosines(one: Sequence[Tensor], other: Sequence[Tensor]) -> FloatArray:
+    """(N,) cosines between rows that are given one parameter at a time; NaN where a row is zero."""
+    lengths = np.sqrt(_row_products(one, one)) * np.sqrt(_row_products(other, other))
+    known = np.isfinite(lengths) & (lengths > 0)
+    cosines = _row_products(one, other) / np.where(known, lengths, 1.0)
+    return np.where(known, np.clip(cosines, -1.0, 1.0), np.nan)
+
+
+def _row_products(one: Sequence[Tensor], other: Sequence[Tensor]) -> FloatArray:
+    parts = [
+        (first.flatten(1).double() * second.flatten(1).double()).sum(dim=1)
+        for first, second in zip(one, other, strict=True)
+    ]
+    return _numpy(torch.stack(parts).sum(dim=0))
 
 
 def _numpy(values: Tensor) -> FloatArray:
