@@ -4,6 +4,7 @@ from pages.ui import frame
 
 with frame.start("conflicts"):
     from affinity.analysis.conflicts import conflicts_view
+    from affinity.analysis.hurt_by_method import hurt_by_method
     from pages.ui import conflict_panels, data, glossary, messages, pickers
 
     run = pickers.run()
@@ -12,5 +13,6 @@ with frame.start("conflicts"):
     conflict_panels.pairs(view)
     conflict_panels.over_time(view)
     conflict_panels.victims(view)
+    conflict_panels.under_methods(data.ask(hurt_by_method, run))
     messages.caveats(view.caveats)
     glossary.words_here("gradient", "gradient conflict", "cosine", "magnitude similarity", "noise floor")

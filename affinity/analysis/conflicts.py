@@ -103,14 +103,14 @@ def hurt_tasks(
         NotEnoughData: no step of the range was recorded.
     """
     tally: TaskTally | None = None
-    for part in _gram_parts(run, (first, last)):
+    for part in gram_parts(run, (first, last)):
         weights = np.stack([np.asarray(weigh(gram), dtype=np.float64) for gram in part.values])
         more = TaskTally.of(part.values, alignment(part.values, weights))
         if tally is None:
             tally = more
         else:
             tally.add(more)
-    assert tally is not None  # _gram_parts raises when there is nothing
+    assert tally is not None  # gram_parts raises when there is nothing
     return tally.tasks(run.tasks)
 
 
@@ -129,7 +129,7 @@ def _collected(run: Run, span: Span) -> tuple[PairTally, TaskTally, dict[str, An
     tallies: tuple[PairTally, TaskTally] | None = None
     truncated = False
     share = max(1, SAMPLED_ROWS // len(run.tasks) // len(spans(run, "train", span)))
-    for part in _gram_parts(run, span):
+    for part in gram_parts(run, span):
         grams = part.values
         more = PairTally.of(grams), TaskTally.of(grams, alignment(grams, np.ones(len(run.tasks))))
         if tallies is None:
@@ -139,11 +139,17 @@ def _collected(run: Run, span: Span) -> tuple[PairTally, TaskTally, dict[str, An
             tallies[1].add(more[1])
         series.append({"steps": part.steps, **_per_step(grams), **_sampled(grams, share)})
         truncated |= part.truncated
-    assert tallies is not None  # _gram_parts raises when there is nothing
+    assert tallies is not None  # gram_parts raises when there is nothing
     return (*tallies, {name: np.concatenate([one[name] for one in series]) for name in series[0]}, truncated)
 
 
-def _gram_parts(run: Run, span: Span) -> Iterator[Signal]:
+def gram_parts(run: Run, span: Span) -> Iterator[Signal]:
+    """The recorded Gram matrices, a stretch of steps at a time.
+
+    Raises:
+        NotRecorded: the run holds none.
+        NotEnoughData: no step of the range was recorded.
+    """
     if not usable(run, "gram"):
         raise NotRecorded(
             "gradients were not recorded.",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from affinity.analysis.views import ConflictsView
+from affinity.analysis.views import ConflictsView, MethodsHurt
 from affinity.export.statistics import conflict_pairs_csv, conflict_steps_csv
 from affinity.figures.conflict_bars import hurt_bars, hurt_bars_alt, layer_bars, layer_bars_alt
 from affinity.figures.conflicts import (
@@ -15,7 +15,7 @@ from affinity.figures.conflicts import (
     magnitude_timeline,
     magnitude_timeline_alt,
 )
-from pages.ui import conflict_tables, show
+from pages.ui import conflict_tables, messages, show, state
 
 MANY_TASKS = 40
 
@@ -76,3 +76,34 @@ def victims(view: ConflictsView) -> None:
             key="conflict_layers",
             columns=conflict_tables.LAYER_COLUMNS,
         )
+
+
+def under_methods(view: MethodsHurt) -> None:
+    """Who would still be hurt if another method combined these gradients."""
+    st.subheader("Who would still be hurt under another method?", anchor=False)
+    st.markdown(messages.md(view.sentence))
+    show.table(
+        conflict_tables.methods(view),
+        alt=f"Table: every method and whom it would hurt. {view.sentence}",
+        key="methods_hurt",
+        columns=conflict_tables.METHOD_COLUMNS,
+    )
+    titles = {row.key: row.title for row in view.methods}
+    state.keep_valid("method", list(titles))
+    key = st.selectbox(
+        "Task by task under",
+        list(titles),
+        index=min(1, len(titles) - 1),
+        format_func=lambda one: titles[one],
+        width=300,
+        **state.bound("method"),
+    )
+    chosen = next(row for row in view.methods if row.key == key)
+    show.panel(
+        hurt_bars(chosen.tasks),
+        conflict_tables.hurt(chosen.tasks),
+        alt=hurt_bars_alt(chosen.tasks),
+        key="method_tasks",
+        columns=conflict_tables.TASK_COLUMNS,
+        notes=view.caveats,
+    )

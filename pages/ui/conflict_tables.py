@@ -1,11 +1,12 @@
 """Gradient conflicts as tables: pairs, layers and tasks."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from affinity.analysis.views import ConflictsView
+from affinity.analysis.views import ConflictsView, HurtTask, MethodsHurt
 from pages.ui import glossary
 
 SHARE: Any = {"format": "percent", "min_value": 0.0, "max_value": 1.0}
@@ -22,11 +23,22 @@ LAYER_COLUMNS: dict[str, Any] = {
     "Comparisons": st.column_config.NumberColumn(format="localized"),
 }
 TASK_COLUMNS: dict[str, Any] = {
-    "Hurt by the joint step": st.column_config.ProgressColumn(
-        **SHARE, help="Share of steps in which the sum of all gradients raises this task's loss."
+    "Hurt by the step": st.column_config.ProgressColumn(
+        **SHARE, help="Share of steps in which the update raises this task's loss, to first order."
     ),
     "Agreement with it": st.column_config.NumberColumn(format="%+.3f", help=glossary.plain("cosine")),
     "Steps": PAIR_COLUMNS["Steps"],
+}
+METHOD_COLUMNS: dict[str, Any] = {
+    "Somebody is hurt": st.column_config.ProgressColumn(
+        **SHARE, help="Share of steps in which the method's update raises at least one task's loss."
+    ),
+    "Tasks hurt a step": st.column_config.NumberColumn(format="%.2f"),
+    "Promises not to": st.column_config.NumberColumn(
+        format="percent",
+        help="Share of steps at which the method's own theorem applies; empty = it promises nothing.",
+    ),
+    "Most often": st.column_config.TextColumn(help="The task that is hurt most often."),
 }
 
 
@@ -48,8 +60,29 @@ def layers(view: ConflictsView) -> pd.DataFrame:
 
 def tasks(view: ConflictsView) -> pd.DataFrame:
     """Tasks, the one the joint step hurts most often first."""
-    names = ["Task", "Hurt by the joint step", "Agreement with it", "Steps"]
-    return pd.DataFrame([(row.task, row.rate, row.mean_alignment, row.n) for row in view.hurt], columns=names)
+    return hurt(view.hurt)
+
+
+def hurt(rows: Sequence[HurtTask]) -> pd.DataFrame:
+    """Tasks, the one that an update hurts most often first."""
+    names = ["Task", "Hurt by the step", "Agreement with it", "Steps"]
+    return pd.DataFrame([(row.task, row.rate, row.mean_alignment, row.n) for row in rows], columns=names)
+
+
+def methods(view: MethodsHurt) -> pd.DataFrame:
+    """Methods, the joint sum first, then those that hurt least."""
+    names = ["Method", "Somebody is hurt", "Tasks hurt a step", "Promises not to", "Most often"]
+    rows = [
+        (
+            row.title,
+            row.rate,
+            row.mean_hurt,
+            row.promised,
+            row.tasks[0].task if row.tasks and row.tasks[0].hurt else "nobody",
+        )
+        for row in view.methods
+    ]
+    return pd.DataFrame(rows, columns=names)
 
 
 def steps(view: ConflictsView) -> pd.DataFrame:

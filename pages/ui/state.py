@@ -50,6 +50,7 @@ URL_KEYS: Final[dict[str, str]] = {
     "against": "what the retrained grouping is compared with",
     "others": "runs that are compared",
     "shelf": "the part of the methods page",
+    "method": "the method under which hurt tasks are shown",
     "toy": "the problem that methods are tried on",
     "tried": "the methods that are tried",
     "toy_steps": "how many steps they take; 0 = as the problem's source",

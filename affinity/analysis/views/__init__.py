@@ -19,7 +19,14 @@ from affinity.analysis.views.compare import (
     SettingDifference,
     TaskGain,
 )
-from affinity.analysis.views.conflicts import ConflictsView, HurtTask, LayerConflict, PairConflict
+from affinity.analysis.views.conflicts import (
+    ConflictsView,
+    HurtTask,
+    LayerConflict,
+    MethodHurt,
+    MethodsHurt,
+    PairConflict,
+)
 from affinity.analysis.views.groups import BudgetPoint, GroupsView, PredictedGain
 
 __all__ = [
@@ -32,6 +39,8 @@ __all__ = [
     "GroupsView",
     "HurtTask",
     "LayerConflict",
+    "MethodHurt",
+    "MethodsHurt",
     "Overview",
     "PairConflict",
     "PairCurve",

@@ -120,3 +120,42 @@ class ConflictsView:
     comparisons: int
     sentence: str
     caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodHurt:
+    """Whom a training method's update would hurt, at the steps that were looked at.
+
+    Attributes:
+        key, title: the method; the key `joint` is the plain sum of the gradients.
+        rate: share of steps in which somebody is hurt; NaN where no step has a gradient.
+        mean_hurt: hurt tasks a step, on average.
+        promised: share of steps at which the method promises to hurt nobody; NaN = it never promises.
+        tasks: every task, the most often hurt first.
+    """
+
+    key: str
+    title: str
+    rate: float
+    mean_hurt: float
+    promised: float
+    tasks: tuple[HurtTask, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodsHurt:
+    """Every method that a Gram matrix is enough for, on the same recorded gradients.
+
+    Attributes:
+        methods: one entry a method, the joint sum first, then those that hurt least.
+        steps: how many steps were looked at.
+        recorded: how many were recorded.
+        sentence: the answer.
+        caveats: sentences that belong beside the numbers.
+    """
+
+    methods: tuple[MethodHurt, ...]
+    steps: int
+    recorded: int
+    sentence: str
+    caveats: tuple[str, ...]
